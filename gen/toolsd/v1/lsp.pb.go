@@ -144,71 +144,6 @@ func (DiagnosticsState) EnumDescriptor() ([]byte, []int) {
 	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{1}
 }
 
-// LspPosition is how part A addresses a symbol.
-type LspPosition struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// File that holds the symbol, relative to the workspace.
-	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
-	// Line, 1-based.
-	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
-	// Substring that picks the symbol out on that line; "name#2" takes the
-	// second occurrence.
-	Symbol        string `protobuf:"bytes,3,opt,name=symbol,proto3" json:"symbol,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LspPosition) Reset() {
-	*x = LspPosition{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LspPosition) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LspPosition) ProtoMessage() {}
-
-func (x *LspPosition) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LspPosition.ProtoReflect.Descriptor instead.
-func (*LspPosition) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *LspPosition) GetFile() string {
-	if x != nil {
-		return x.File
-	}
-	return ""
-}
-
-func (x *LspPosition) GetLine() int32 {
-	if x != nil {
-		return x.Line
-	}
-	return 0
-}
-
-func (x *LspPosition) GetSymbol() string {
-	if x != nil {
-		return x.Symbol
-	}
-	return ""
-}
-
 // LspServiceDiagnosticsRequest asks for diagnostics.
 type LspServiceDiagnosticsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -224,7 +159,7 @@ type LspServiceDiagnosticsRequest struct {
 
 func (x *LspServiceDiagnosticsRequest) Reset() {
 	*x = LspServiceDiagnosticsRequest{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[1]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -236,7 +171,7 @@ func (x *LspServiceDiagnosticsRequest) String() string {
 func (*LspServiceDiagnosticsRequest) ProtoMessage() {}
 
 func (x *LspServiceDiagnosticsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[1]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -249,7 +184,7 @@ func (x *LspServiceDiagnosticsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceDiagnosticsRequest.ProtoReflect.Descriptor instead.
 func (*LspServiceDiagnosticsRequest) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{1}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *LspServiceDiagnosticsRequest) GetRunId() string {
@@ -290,7 +225,7 @@ type LspServiceDiagnosticsResponse struct {
 
 func (x *LspServiceDiagnosticsResponse) Reset() {
 	*x = LspServiceDiagnosticsResponse{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[2]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -302,7 +237,7 @@ func (x *LspServiceDiagnosticsResponse) String() string {
 func (*LspServiceDiagnosticsResponse) ProtoMessage() {}
 
 func (x *LspServiceDiagnosticsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[2]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -315,7 +250,7 @@ func (x *LspServiceDiagnosticsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceDiagnosticsResponse.ProtoReflect.Descriptor instead.
 func (*LspServiceDiagnosticsResponse) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{2}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *LspServiceDiagnosticsResponse) GetText() string {
@@ -351,15 +286,20 @@ type LspServiceDefinitionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The symbol.
-	Position      *LspPosition `protobuf:"bytes,2,opt,name=position,proto3" json:"position,omitempty"`
+	// File that holds the symbol, relative to the workspace.
+	File string `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
+	// Line, 1-based.
+	Line int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
+	// Substring that picks the symbol out on that line; "name#2" takes its
+	// second occurrence.
+	Symbol        string `protobuf:"bytes,4,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LspServiceDefinitionRequest) Reset() {
 	*x = LspServiceDefinitionRequest{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[3]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -371,7 +311,7 @@ func (x *LspServiceDefinitionRequest) String() string {
 func (*LspServiceDefinitionRequest) ProtoMessage() {}
 
 func (x *LspServiceDefinitionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[3]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -384,7 +324,7 @@ func (x *LspServiceDefinitionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceDefinitionRequest.ProtoReflect.Descriptor instead.
 func (*LspServiceDefinitionRequest) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{3}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *LspServiceDefinitionRequest) GetRunId() string {
@@ -394,11 +334,25 @@ func (x *LspServiceDefinitionRequest) GetRunId() string {
 	return ""
 }
 
-func (x *LspServiceDefinitionRequest) GetPosition() *LspPosition {
+func (x *LspServiceDefinitionRequest) GetFile() string {
 	if x != nil {
-		return x.Position
+		return x.File
 	}
-	return nil
+	return ""
+}
+
+func (x *LspServiceDefinitionRequest) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *LspServiceDefinitionRequest) GetSymbol() string {
+	if x != nil {
+		return x.Symbol
+	}
+	return ""
 }
 
 // LspServiceDefinitionResponse carries locations.
@@ -416,7 +370,7 @@ type LspServiceDefinitionResponse struct {
 
 func (x *LspServiceDefinitionResponse) Reset() {
 	*x = LspServiceDefinitionResponse{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[4]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -428,7 +382,7 @@ func (x *LspServiceDefinitionResponse) String() string {
 func (*LspServiceDefinitionResponse) ProtoMessage() {}
 
 func (x *LspServiceDefinitionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[4]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -441,7 +395,7 @@ func (x *LspServiceDefinitionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceDefinitionResponse.ProtoReflect.Descriptor instead.
 func (*LspServiceDefinitionResponse) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{4}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *LspServiceDefinitionResponse) GetText() string {
@@ -470,15 +424,20 @@ type LspServiceTypeDefinitionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The symbol.
-	Position      *LspPosition `protobuf:"bytes,2,opt,name=position,proto3" json:"position,omitempty"`
+	// File that holds the symbol, relative to the workspace.
+	File string `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
+	// Line, 1-based.
+	Line int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
+	// Substring that picks the symbol out on that line; "name#2" takes its
+	// second occurrence.
+	Symbol        string `protobuf:"bytes,4,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LspServiceTypeDefinitionRequest) Reset() {
 	*x = LspServiceTypeDefinitionRequest{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[5]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -490,7 +449,7 @@ func (x *LspServiceTypeDefinitionRequest) String() string {
 func (*LspServiceTypeDefinitionRequest) ProtoMessage() {}
 
 func (x *LspServiceTypeDefinitionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[5]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -503,7 +462,7 @@ func (x *LspServiceTypeDefinitionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceTypeDefinitionRequest.ProtoReflect.Descriptor instead.
 func (*LspServiceTypeDefinitionRequest) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{5}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *LspServiceTypeDefinitionRequest) GetRunId() string {
@@ -513,11 +472,25 @@ func (x *LspServiceTypeDefinitionRequest) GetRunId() string {
 	return ""
 }
 
-func (x *LspServiceTypeDefinitionRequest) GetPosition() *LspPosition {
+func (x *LspServiceTypeDefinitionRequest) GetFile() string {
 	if x != nil {
-		return x.Position
+		return x.File
 	}
-	return nil
+	return ""
+}
+
+func (x *LspServiceTypeDefinitionRequest) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *LspServiceTypeDefinitionRequest) GetSymbol() string {
+	if x != nil {
+		return x.Symbol
+	}
+	return ""
 }
 
 // LspServiceTypeDefinitionResponse carries locations.
@@ -535,7 +508,7 @@ type LspServiceTypeDefinitionResponse struct {
 
 func (x *LspServiceTypeDefinitionResponse) Reset() {
 	*x = LspServiceTypeDefinitionResponse{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[6]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -547,7 +520,7 @@ func (x *LspServiceTypeDefinitionResponse) String() string {
 func (*LspServiceTypeDefinitionResponse) ProtoMessage() {}
 
 func (x *LspServiceTypeDefinitionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[6]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -560,7 +533,7 @@ func (x *LspServiceTypeDefinitionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceTypeDefinitionResponse.ProtoReflect.Descriptor instead.
 func (*LspServiceTypeDefinitionResponse) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{6}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *LspServiceTypeDefinitionResponse) GetText() string {
@@ -589,15 +562,20 @@ type LspServiceImplementationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The symbol.
-	Position      *LspPosition `protobuf:"bytes,2,opt,name=position,proto3" json:"position,omitempty"`
+	// File that holds the symbol, relative to the workspace.
+	File string `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
+	// Line, 1-based.
+	Line int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
+	// Substring that picks the symbol out on that line; "name#2" takes its
+	// second occurrence.
+	Symbol        string `protobuf:"bytes,4,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LspServiceImplementationRequest) Reset() {
 	*x = LspServiceImplementationRequest{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[7]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -609,7 +587,7 @@ func (x *LspServiceImplementationRequest) String() string {
 func (*LspServiceImplementationRequest) ProtoMessage() {}
 
 func (x *LspServiceImplementationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[7]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -622,7 +600,7 @@ func (x *LspServiceImplementationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceImplementationRequest.ProtoReflect.Descriptor instead.
 func (*LspServiceImplementationRequest) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{7}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *LspServiceImplementationRequest) GetRunId() string {
@@ -632,11 +610,25 @@ func (x *LspServiceImplementationRequest) GetRunId() string {
 	return ""
 }
 
-func (x *LspServiceImplementationRequest) GetPosition() *LspPosition {
+func (x *LspServiceImplementationRequest) GetFile() string {
 	if x != nil {
-		return x.Position
+		return x.File
 	}
-	return nil
+	return ""
+}
+
+func (x *LspServiceImplementationRequest) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *LspServiceImplementationRequest) GetSymbol() string {
+	if x != nil {
+		return x.Symbol
+	}
+	return ""
 }
 
 // LspServiceImplementationResponse carries locations.
@@ -654,7 +646,7 @@ type LspServiceImplementationResponse struct {
 
 func (x *LspServiceImplementationResponse) Reset() {
 	*x = LspServiceImplementationResponse{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[8]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -666,7 +658,7 @@ func (x *LspServiceImplementationResponse) String() string {
 func (*LspServiceImplementationResponse) ProtoMessage() {}
 
 func (x *LspServiceImplementationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[8]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -679,7 +671,7 @@ func (x *LspServiceImplementationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceImplementationResponse.ProtoReflect.Descriptor instead.
 func (*LspServiceImplementationResponse) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{8}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *LspServiceImplementationResponse) GetText() string {
@@ -708,15 +700,20 @@ type LspServiceReferencesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The symbol.
-	Position      *LspPosition `protobuf:"bytes,2,opt,name=position,proto3" json:"position,omitempty"`
+	// File that holds the symbol, relative to the workspace.
+	File string `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
+	// Line, 1-based.
+	Line int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
+	// Substring that picks the symbol out on that line; "name#2" takes its
+	// second occurrence.
+	Symbol        string `protobuf:"bytes,4,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LspServiceReferencesRequest) Reset() {
 	*x = LspServiceReferencesRequest{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[9]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -728,7 +725,7 @@ func (x *LspServiceReferencesRequest) String() string {
 func (*LspServiceReferencesRequest) ProtoMessage() {}
 
 func (x *LspServiceReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[9]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -741,7 +738,7 @@ func (x *LspServiceReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceReferencesRequest.ProtoReflect.Descriptor instead.
 func (*LspServiceReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{9}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *LspServiceReferencesRequest) GetRunId() string {
@@ -751,11 +748,25 @@ func (x *LspServiceReferencesRequest) GetRunId() string {
 	return ""
 }
 
-func (x *LspServiceReferencesRequest) GetPosition() *LspPosition {
+func (x *LspServiceReferencesRequest) GetFile() string {
 	if x != nil {
-		return x.Position
+		return x.File
 	}
-	return nil
+	return ""
+}
+
+func (x *LspServiceReferencesRequest) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *LspServiceReferencesRequest) GetSymbol() string {
+	if x != nil {
+		return x.Symbol
+	}
+	return ""
 }
 
 // LspServiceReferencesResponse carries locations, 50 at most.
@@ -775,7 +786,7 @@ type LspServiceReferencesResponse struct {
 
 func (x *LspServiceReferencesResponse) Reset() {
 	*x = LspServiceReferencesResponse{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[10]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -787,7 +798,7 @@ func (x *LspServiceReferencesResponse) String() string {
 func (*LspServiceReferencesResponse) ProtoMessage() {}
 
 func (x *LspServiceReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[10]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -800,7 +811,7 @@ func (x *LspServiceReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceReferencesResponse.ProtoReflect.Descriptor instead.
 func (*LspServiceReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{10}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LspServiceReferencesResponse) GetText() string {
@@ -836,15 +847,20 @@ type LspServiceHoverRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The symbol.
-	Position      *LspPosition `protobuf:"bytes,2,opt,name=position,proto3" json:"position,omitempty"`
+	// File that holds the symbol, relative to the workspace.
+	File string `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
+	// Line, 1-based.
+	Line int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
+	// Substring that picks the symbol out on that line; "name#2" takes its
+	// second occurrence.
+	Symbol        string `protobuf:"bytes,4,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LspServiceHoverRequest) Reset() {
 	*x = LspServiceHoverRequest{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[11]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -856,7 +872,7 @@ func (x *LspServiceHoverRequest) String() string {
 func (*LspServiceHoverRequest) ProtoMessage() {}
 
 func (x *LspServiceHoverRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[11]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -869,7 +885,7 @@ func (x *LspServiceHoverRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceHoverRequest.ProtoReflect.Descriptor instead.
 func (*LspServiceHoverRequest) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{11}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LspServiceHoverRequest) GetRunId() string {
@@ -879,11 +895,25 @@ func (x *LspServiceHoverRequest) GetRunId() string {
 	return ""
 }
 
-func (x *LspServiceHoverRequest) GetPosition() *LspPosition {
+func (x *LspServiceHoverRequest) GetFile() string {
 	if x != nil {
-		return x.Position
+		return x.File
 	}
-	return nil
+	return ""
+}
+
+func (x *LspServiceHoverRequest) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *LspServiceHoverRequest) GetSymbol() string {
+	if x != nil {
+		return x.Symbol
+	}
+	return ""
 }
 
 // LspServiceHoverResponse carries a description.
@@ -901,7 +931,7 @@ type LspServiceHoverResponse struct {
 
 func (x *LspServiceHoverResponse) Reset() {
 	*x = LspServiceHoverResponse{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[12]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -913,7 +943,7 @@ func (x *LspServiceHoverResponse) String() string {
 func (*LspServiceHoverResponse) ProtoMessage() {}
 
 func (x *LspServiceHoverResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[12]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -926,7 +956,7 @@ func (x *LspServiceHoverResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceHoverResponse.ProtoReflect.Descriptor instead.
 func (*LspServiceHoverResponse) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{12}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LspServiceHoverResponse) GetText() string {
@@ -965,7 +995,7 @@ type LspServiceSymbolsRequest struct {
 
 func (x *LspServiceSymbolsRequest) Reset() {
 	*x = LspServiceSymbolsRequest{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[13]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -977,7 +1007,7 @@ func (x *LspServiceSymbolsRequest) String() string {
 func (*LspServiceSymbolsRequest) ProtoMessage() {}
 
 func (x *LspServiceSymbolsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[13]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -990,7 +1020,7 @@ func (x *LspServiceSymbolsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceSymbolsRequest.ProtoReflect.Descriptor instead.
 func (*LspServiceSymbolsRequest) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{13}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LspServiceSymbolsRequest) GetRunId() string {
@@ -1031,7 +1061,7 @@ type LspSymbol struct {
 
 func (x *LspSymbol) Reset() {
 	*x = LspSymbol{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[14]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1043,7 +1073,7 @@ func (x *LspSymbol) String() string {
 func (*LspSymbol) ProtoMessage() {}
 
 func (x *LspSymbol) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[14]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1056,7 +1086,7 @@ func (x *LspSymbol) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspSymbol.ProtoReflect.Descriptor instead.
 func (*LspSymbol) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{14}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LspSymbol) GetName() string {
@@ -1104,7 +1134,7 @@ type LspServiceSymbolsResponse struct {
 
 func (x *LspServiceSymbolsResponse) Reset() {
 	*x = LspServiceSymbolsResponse{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[15]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1116,7 +1146,7 @@ func (x *LspServiceSymbolsResponse) String() string {
 func (*LspServiceSymbolsResponse) ProtoMessage() {}
 
 func (x *LspServiceSymbolsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[15]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1129,7 +1159,7 @@ func (x *LspServiceSymbolsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceSymbolsResponse.ProtoReflect.Descriptor instead.
 func (*LspServiceSymbolsResponse) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{15}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LspServiceSymbolsResponse) GetText() string {
@@ -1165,15 +1195,20 @@ type LspServiceCodeActionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The symbol.
-	Position      *LspPosition `protobuf:"bytes,2,opt,name=position,proto3" json:"position,omitempty"`
+	// File that holds the symbol, relative to the workspace.
+	File string `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
+	// Line, 1-based.
+	Line int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
+	// Substring that picks the symbol out on that line; "name#2" takes its
+	// second occurrence.
+	Symbol        string `protobuf:"bytes,4,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LspServiceCodeActionsRequest) Reset() {
 	*x = LspServiceCodeActionsRequest{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[16]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1185,7 +1220,7 @@ func (x *LspServiceCodeActionsRequest) String() string {
 func (*LspServiceCodeActionsRequest) ProtoMessage() {}
 
 func (x *LspServiceCodeActionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[16]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1198,7 +1233,7 @@ func (x *LspServiceCodeActionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceCodeActionsRequest.ProtoReflect.Descriptor instead.
 func (*LspServiceCodeActionsRequest) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{16}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LspServiceCodeActionsRequest) GetRunId() string {
@@ -1208,11 +1243,25 @@ func (x *LspServiceCodeActionsRequest) GetRunId() string {
 	return ""
 }
 
-func (x *LspServiceCodeActionsRequest) GetPosition() *LspPosition {
+func (x *LspServiceCodeActionsRequest) GetFile() string {
 	if x != nil {
-		return x.Position
+		return x.File
 	}
-	return nil
+	return ""
+}
+
+func (x *LspServiceCodeActionsRequest) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *LspServiceCodeActionsRequest) GetSymbol() string {
+	if x != nil {
+		return x.Symbol
+	}
+	return ""
 }
 
 // LspCodeAction is one quick fix that a server offers.
@@ -1230,7 +1279,7 @@ type LspCodeAction struct {
 
 func (x *LspCodeAction) Reset() {
 	*x = LspCodeAction{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[17]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1242,7 +1291,7 @@ func (x *LspCodeAction) String() string {
 func (*LspCodeAction) ProtoMessage() {}
 
 func (x *LspCodeAction) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[17]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1255,7 +1304,7 @@ func (x *LspCodeAction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspCodeAction.ProtoReflect.Descriptor instead.
 func (*LspCodeAction) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{17}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LspCodeAction) GetTitle() string {
@@ -1294,7 +1343,7 @@ type LspServiceCodeActionsResponse struct {
 
 func (x *LspServiceCodeActionsResponse) Reset() {
 	*x = LspServiceCodeActionsResponse{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[18]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1306,7 +1355,7 @@ func (x *LspServiceCodeActionsResponse) String() string {
 func (*LspServiceCodeActionsResponse) ProtoMessage() {}
 
 func (x *LspServiceCodeActionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[18]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1319,7 +1368,7 @@ func (x *LspServiceCodeActionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceCodeActionsResponse.ProtoReflect.Descriptor instead.
 func (*LspServiceCodeActionsResponse) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{18}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LspServiceCodeActionsResponse) GetText() string {
@@ -1354,7 +1403,7 @@ type LspServiceStatusRequest struct {
 
 func (x *LspServiceStatusRequest) Reset() {
 	*x = LspServiceStatusRequest{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[19]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1366,7 +1415,7 @@ func (x *LspServiceStatusRequest) String() string {
 func (*LspServiceStatusRequest) ProtoMessage() {}
 
 func (x *LspServiceStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[19]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1379,7 +1428,7 @@ func (x *LspServiceStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceStatusRequest.ProtoReflect.Descriptor instead.
 func (*LspServiceStatusRequest) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{19}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LspServiceStatusRequest) GetRunId() string {
@@ -1408,7 +1457,7 @@ type LspServer struct {
 
 func (x *LspServer) Reset() {
 	*x = LspServer{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[20]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1420,7 +1469,7 @@ func (x *LspServer) String() string {
 func (*LspServer) ProtoMessage() {}
 
 func (x *LspServer) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[20]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1433,7 +1482,7 @@ func (x *LspServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServer.ProtoReflect.Descriptor instead.
 func (*LspServer) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{20}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LspServer) GetServer() string {
@@ -1484,7 +1533,7 @@ type LspServiceStatusResponse struct {
 
 func (x *LspServiceStatusResponse) Reset() {
 	*x = LspServiceStatusResponse{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[21]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1496,7 +1545,7 @@ func (x *LspServiceStatusResponse) String() string {
 func (*LspServiceStatusResponse) ProtoMessage() {}
 
 func (x *LspServiceStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[21]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1509,7 +1558,7 @@ func (x *LspServiceStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceStatusResponse.ProtoReflect.Descriptor instead.
 func (*LspServiceStatusResponse) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{21}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LspServiceStatusResponse) GetText() string {
@@ -1539,7 +1588,7 @@ type LspServiceReloadRequest struct {
 
 func (x *LspServiceReloadRequest) Reset() {
 	*x = LspServiceReloadRequest{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[22]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1551,7 +1600,7 @@ func (x *LspServiceReloadRequest) String() string {
 func (*LspServiceReloadRequest) ProtoMessage() {}
 
 func (x *LspServiceReloadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[22]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1564,7 +1613,7 @@ func (x *LspServiceReloadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceReloadRequest.ProtoReflect.Descriptor instead.
 func (*LspServiceReloadRequest) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{22}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *LspServiceReloadRequest) GetRunId() string {
@@ -1594,7 +1643,7 @@ type LspServiceReloadResponse struct {
 
 func (x *LspServiceReloadResponse) Reset() {
 	*x = LspServiceReloadResponse{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[23]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1606,7 +1655,7 @@ func (x *LspServiceReloadResponse) String() string {
 func (*LspServiceReloadResponse) ProtoMessage() {}
 
 func (x *LspServiceReloadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[23]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1619,7 +1668,7 @@ func (x *LspServiceReloadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceReloadResponse.ProtoReflect.Descriptor instead.
 func (*LspServiceReloadResponse) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{23}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LspServiceReloadResponse) GetText() string {
@@ -1655,7 +1704,7 @@ type LspServiceRenameRequest struct {
 
 func (x *LspServiceRenameRequest) Reset() {
 	*x = LspServiceRenameRequest{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[24]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1667,7 +1716,7 @@ func (x *LspServiceRenameRequest) String() string {
 func (*LspServiceRenameRequest) ProtoMessage() {}
 
 func (x *LspServiceRenameRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[24]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1680,7 +1729,7 @@ func (x *LspServiceRenameRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceRenameRequest.ProtoReflect.Descriptor instead.
 func (*LspServiceRenameRequest) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{24}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *LspServiceRenameRequest) GetRunId() string {
@@ -1733,7 +1782,7 @@ type LspServiceRenameResponse struct {
 
 func (x *LspServiceRenameResponse) Reset() {
 	*x = LspServiceRenameResponse{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[25]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1745,7 +1794,7 @@ func (x *LspServiceRenameResponse) String() string {
 func (*LspServiceRenameResponse) ProtoMessage() {}
 
 func (x *LspServiceRenameResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[25]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1758,7 +1807,7 @@ func (x *LspServiceRenameResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LspServiceRenameResponse.ProtoReflect.Descriptor instead.
 func (*LspServiceRenameResponse) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{25}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *LspServiceRenameResponse) GetText() string {
@@ -1795,7 +1844,7 @@ type FileWrite struct {
 
 func (x *FileWrite) Reset() {
 	*x = FileWrite{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[26]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1807,7 +1856,7 @@ func (x *FileWrite) String() string {
 func (*FileWrite) ProtoMessage() {}
 
 func (x *FileWrite) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[26]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1820,7 +1869,7 @@ func (x *FileWrite) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileWrite.ProtoReflect.Descriptor instead.
 func (*FileWrite) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{26}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FileWrite) GetPath() string {
@@ -1854,7 +1903,7 @@ type WriteDiagnostics struct {
 
 func (x *WriteDiagnostics) Reset() {
 	*x = WriteDiagnostics{}
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[27]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1866,7 +1915,7 @@ func (x *WriteDiagnostics) String() string {
 func (*WriteDiagnostics) ProtoMessage() {}
 
 func (x *WriteDiagnostics) ProtoReflect() protoreflect.Message {
-	mi := &file_toolsd_v1_lsp_proto_msgTypes[27]
+	mi := &file_toolsd_v1_lsp_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1879,7 +1928,7 @@ func (x *WriteDiagnostics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteDiagnostics.ProtoReflect.Descriptor instead.
 func (*WriteDiagnostics) Descriptor() ([]byte, []int) {
-	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{27}
+	return file_toolsd_v1_lsp_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *WriteDiagnostics) GetState() DiagnosticsState {
@@ -1914,52 +1963,58 @@ var File_toolsd_v1_lsp_proto protoreflect.FileDescriptor
 
 const file_toolsd_v1_lsp_proto_rawDesc = "" +
 	"\n" +
-	"\x13toolsd/v1/lsp.proto\x12\ttoolsd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x17toolsd/v1/options.proto\x1a\x15toolsd/v1/types.proto\"g\n" +
-	"\vLspPosition\x12\x1a\n" +
-	"\x04file\x18\x01 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x04file\x12\x1c\n" +
-	"\x04line\x18\x02 \x01(\x05B\b\xd2\xe7\x18\x04\b\x01\x18\x01R\x04line\x12\x1e\n" +
-	"\x06symbol\x18\x03 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x06symbol\"\x84\x01\n" +
+	"\x13toolsd/v1/lsp.proto\x12\ttoolsd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x17toolsd/v1/options.proto\x1a\x15toolsd/v1/types.proto\"\x8c\x01\n" +
 	"\x1cLspServiceDiagnosticsRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
-	"\x04file\x18\x02 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x04file\x121\n" +
-	"\x06budget\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x06budget\"\xc3\x01\n" +
+	"\x04file\x18\x02 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x04file\x129\n" +
+	"\x06budget\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\x06\xd2\xe7\x18\x02\x10\x01R\x06budget\"\xc3\x01\n" +
 	"\x1dLspServiceDiagnosticsResponse\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x127\n" +
 	"\vdiagnostics\x18\x02 \x03(\v2\x15.toolsd.v1.DiagnosticR\vdiagnostics\x12\x18\n" +
 	"\aomitted\x18\x03 \x01(\x03R\aomitted\x12;\n" +
-	"\fcompleteness\x18\x04 \x01(\v2\x17.toolsd.v1.CompletenessR\fcompleteness\"h\n" +
+	"\fcompleteness\x18\x04 \x01(\v2\x17.toolsd.v1.CompletenessR\fcompleteness\"\x8e\x01\n" +
 	"\x1bLspServiceDefinitionRequest\x12\x15\n" +
-	"\x06run_id\x18\x01 \x01(\tR\x05runId\x122\n" +
-	"\bposition\x18\x02 \x01(\v2\x16.toolsd.v1.LspPositionR\bposition\"\xa2\x01\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
+	"\x04file\x18\x02 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x04file\x12\x1c\n" +
+	"\x04line\x18\x03 \x01(\x05B\b\xd2\xe7\x18\x04\b\x01\x18\x01R\x04line\x12\x1e\n" +
+	"\x06symbol\x18\x04 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x06symbol\"\xa2\x01\n" +
 	"\x1cLspServiceDefinitionResponse\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x121\n" +
 	"\tlocations\x18\x02 \x03(\v2\x13.toolsd.v1.LocationR\tlocations\x12;\n" +
-	"\fcompleteness\x18\x03 \x01(\v2\x17.toolsd.v1.CompletenessR\fcompleteness\"l\n" +
+	"\fcompleteness\x18\x03 \x01(\v2\x17.toolsd.v1.CompletenessR\fcompleteness\"\x92\x01\n" +
 	"\x1fLspServiceTypeDefinitionRequest\x12\x15\n" +
-	"\x06run_id\x18\x01 \x01(\tR\x05runId\x122\n" +
-	"\bposition\x18\x02 \x01(\v2\x16.toolsd.v1.LspPositionR\bposition\"\xa6\x01\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
+	"\x04file\x18\x02 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x04file\x12\x1c\n" +
+	"\x04line\x18\x03 \x01(\x05B\b\xd2\xe7\x18\x04\b\x01\x18\x01R\x04line\x12\x1e\n" +
+	"\x06symbol\x18\x04 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x06symbol\"\xa6\x01\n" +
 	" LspServiceTypeDefinitionResponse\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x121\n" +
 	"\tlocations\x18\x02 \x03(\v2\x13.toolsd.v1.LocationR\tlocations\x12;\n" +
-	"\fcompleteness\x18\x03 \x01(\v2\x17.toolsd.v1.CompletenessR\fcompleteness\"l\n" +
+	"\fcompleteness\x18\x03 \x01(\v2\x17.toolsd.v1.CompletenessR\fcompleteness\"\x92\x01\n" +
 	"\x1fLspServiceImplementationRequest\x12\x15\n" +
-	"\x06run_id\x18\x01 \x01(\tR\x05runId\x122\n" +
-	"\bposition\x18\x02 \x01(\v2\x16.toolsd.v1.LspPositionR\bposition\"\xa6\x01\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
+	"\x04file\x18\x02 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x04file\x12\x1c\n" +
+	"\x04line\x18\x03 \x01(\x05B\b\xd2\xe7\x18\x04\b\x01\x18\x01R\x04line\x12\x1e\n" +
+	"\x06symbol\x18\x04 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x06symbol\"\xa6\x01\n" +
 	" LspServiceImplementationResponse\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x121\n" +
 	"\tlocations\x18\x02 \x03(\v2\x13.toolsd.v1.LocationR\tlocations\x12;\n" +
-	"\fcompleteness\x18\x03 \x01(\v2\x17.toolsd.v1.CompletenessR\fcompleteness\"h\n" +
+	"\fcompleteness\x18\x03 \x01(\v2\x17.toolsd.v1.CompletenessR\fcompleteness\"\x8e\x01\n" +
 	"\x1bLspServiceReferencesRequest\x12\x15\n" +
-	"\x06run_id\x18\x01 \x01(\tR\x05runId\x122\n" +
-	"\bposition\x18\x02 \x01(\v2\x16.toolsd.v1.LspPositionR\bposition\"\xbc\x01\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
+	"\x04file\x18\x02 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x04file\x12\x1c\n" +
+	"\x04line\x18\x03 \x01(\x05B\b\xd2\xe7\x18\x04\b\x01\x18\x01R\x04line\x12\x1e\n" +
+	"\x06symbol\x18\x04 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x06symbol\"\xbc\x01\n" +
 	"\x1cLspServiceReferencesResponse\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x121\n" +
 	"\tlocations\x18\x02 \x03(\v2\x13.toolsd.v1.LocationR\tlocations\x12\x18\n" +
 	"\aomitted\x18\x03 \x01(\x03R\aomitted\x12;\n" +
-	"\fcompleteness\x18\x04 \x01(\v2\x17.toolsd.v1.CompletenessR\fcompleteness\"c\n" +
+	"\fcompleteness\x18\x04 \x01(\v2\x17.toolsd.v1.CompletenessR\fcompleteness\"\x89\x01\n" +
 	"\x16LspServiceHoverRequest\x12\x15\n" +
-	"\x06run_id\x18\x01 \x01(\tR\x05runId\x122\n" +
-	"\bposition\x18\x02 \x01(\v2\x16.toolsd.v1.LspPositionR\bposition\"\x86\x01\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
+	"\x04file\x18\x02 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x04file\x12\x1c\n" +
+	"\x04line\x18\x03 \x01(\x05B\b\xd2\xe7\x18\x04\b\x01\x18\x01R\x04line\x12\x1e\n" +
+	"\x06symbol\x18\x04 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x06symbol\"\x86\x01\n" +
 	"\x17LspServiceHoverResponse\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x1a\n" +
 	"\bmarkdown\x18\x02 \x01(\tR\bmarkdown\x12;\n" +
@@ -1977,10 +2032,12 @@ const file_toolsd_v1_lsp_proto_rawDesc = "" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12.\n" +
 	"\asymbols\x18\x02 \x03(\v2\x14.toolsd.v1.LspSymbolR\asymbols\x12\x18\n" +
 	"\aomitted\x18\x03 \x01(\x03R\aomitted\x12;\n" +
-	"\fcompleteness\x18\x04 \x01(\v2\x17.toolsd.v1.CompletenessR\fcompleteness\"i\n" +
+	"\fcompleteness\x18\x04 \x01(\v2\x17.toolsd.v1.CompletenessR\fcompleteness\"\x8f\x01\n" +
 	"\x1cLspServiceCodeActionsRequest\x12\x15\n" +
-	"\x06run_id\x18\x01 \x01(\tR\x05runId\x122\n" +
-	"\bposition\x18\x02 \x01(\v2\x16.toolsd.v1.LspPositionR\bposition\"b\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
+	"\x04file\x18\x02 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x04file\x12\x1c\n" +
+	"\x04line\x18\x03 \x01(\x05B\b\xd2\xe7\x18\x04\b\x01\x18\x01R\x04line\x12\x1e\n" +
+	"\x06symbol\x18\x04 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\x06symbol\"b\n" +
 	"\rLspCodeAction\x12\x14\n" +
 	"\x05title\x18\x01 \x01(\tR\x05title\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12'\n" +
@@ -2067,101 +2124,94 @@ func file_toolsd_v1_lsp_proto_rawDescGZIP() []byte {
 }
 
 var file_toolsd_v1_lsp_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_toolsd_v1_lsp_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_toolsd_v1_lsp_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_toolsd_v1_lsp_proto_goTypes = []any{
 	(LspServerState)(0),                      // 0: toolsd.v1.LspServerState
 	(DiagnosticsState)(0),                    // 1: toolsd.v1.DiagnosticsState
-	(*LspPosition)(nil),                      // 2: toolsd.v1.LspPosition
-	(*LspServiceDiagnosticsRequest)(nil),     // 3: toolsd.v1.LspServiceDiagnosticsRequest
-	(*LspServiceDiagnosticsResponse)(nil),    // 4: toolsd.v1.LspServiceDiagnosticsResponse
-	(*LspServiceDefinitionRequest)(nil),      // 5: toolsd.v1.LspServiceDefinitionRequest
-	(*LspServiceDefinitionResponse)(nil),     // 6: toolsd.v1.LspServiceDefinitionResponse
-	(*LspServiceTypeDefinitionRequest)(nil),  // 7: toolsd.v1.LspServiceTypeDefinitionRequest
-	(*LspServiceTypeDefinitionResponse)(nil), // 8: toolsd.v1.LspServiceTypeDefinitionResponse
-	(*LspServiceImplementationRequest)(nil),  // 9: toolsd.v1.LspServiceImplementationRequest
-	(*LspServiceImplementationResponse)(nil), // 10: toolsd.v1.LspServiceImplementationResponse
-	(*LspServiceReferencesRequest)(nil),      // 11: toolsd.v1.LspServiceReferencesRequest
-	(*LspServiceReferencesResponse)(nil),     // 12: toolsd.v1.LspServiceReferencesResponse
-	(*LspServiceHoverRequest)(nil),           // 13: toolsd.v1.LspServiceHoverRequest
-	(*LspServiceHoverResponse)(nil),          // 14: toolsd.v1.LspServiceHoverResponse
-	(*LspServiceSymbolsRequest)(nil),         // 15: toolsd.v1.LspServiceSymbolsRequest
-	(*LspSymbol)(nil),                        // 16: toolsd.v1.LspSymbol
-	(*LspServiceSymbolsResponse)(nil),        // 17: toolsd.v1.LspServiceSymbolsResponse
-	(*LspServiceCodeActionsRequest)(nil),     // 18: toolsd.v1.LspServiceCodeActionsRequest
-	(*LspCodeAction)(nil),                    // 19: toolsd.v1.LspCodeAction
-	(*LspServiceCodeActionsResponse)(nil),    // 20: toolsd.v1.LspServiceCodeActionsResponse
-	(*LspServiceStatusRequest)(nil),          // 21: toolsd.v1.LspServiceStatusRequest
-	(*LspServer)(nil),                        // 22: toolsd.v1.LspServer
-	(*LspServiceStatusResponse)(nil),         // 23: toolsd.v1.LspServiceStatusResponse
-	(*LspServiceReloadRequest)(nil),          // 24: toolsd.v1.LspServiceReloadRequest
-	(*LspServiceReloadResponse)(nil),         // 25: toolsd.v1.LspServiceReloadResponse
-	(*LspServiceRenameRequest)(nil),          // 26: toolsd.v1.LspServiceRenameRequest
-	(*LspServiceRenameResponse)(nil),         // 27: toolsd.v1.LspServiceRenameResponse
-	(*FileWrite)(nil),                        // 28: toolsd.v1.FileWrite
-	(*WriteDiagnostics)(nil),                 // 29: toolsd.v1.WriteDiagnostics
-	(*durationpb.Duration)(nil),              // 30: google.protobuf.Duration
-	(*Diagnostic)(nil),                       // 31: toolsd.v1.Diagnostic
-	(*Completeness)(nil),                     // 32: toolsd.v1.Completeness
-	(*Location)(nil),                         // 33: toolsd.v1.Location
+	(*LspServiceDiagnosticsRequest)(nil),     // 2: toolsd.v1.LspServiceDiagnosticsRequest
+	(*LspServiceDiagnosticsResponse)(nil),    // 3: toolsd.v1.LspServiceDiagnosticsResponse
+	(*LspServiceDefinitionRequest)(nil),      // 4: toolsd.v1.LspServiceDefinitionRequest
+	(*LspServiceDefinitionResponse)(nil),     // 5: toolsd.v1.LspServiceDefinitionResponse
+	(*LspServiceTypeDefinitionRequest)(nil),  // 6: toolsd.v1.LspServiceTypeDefinitionRequest
+	(*LspServiceTypeDefinitionResponse)(nil), // 7: toolsd.v1.LspServiceTypeDefinitionResponse
+	(*LspServiceImplementationRequest)(nil),  // 8: toolsd.v1.LspServiceImplementationRequest
+	(*LspServiceImplementationResponse)(nil), // 9: toolsd.v1.LspServiceImplementationResponse
+	(*LspServiceReferencesRequest)(nil),      // 10: toolsd.v1.LspServiceReferencesRequest
+	(*LspServiceReferencesResponse)(nil),     // 11: toolsd.v1.LspServiceReferencesResponse
+	(*LspServiceHoverRequest)(nil),           // 12: toolsd.v1.LspServiceHoverRequest
+	(*LspServiceHoverResponse)(nil),          // 13: toolsd.v1.LspServiceHoverResponse
+	(*LspServiceSymbolsRequest)(nil),         // 14: toolsd.v1.LspServiceSymbolsRequest
+	(*LspSymbol)(nil),                        // 15: toolsd.v1.LspSymbol
+	(*LspServiceSymbolsResponse)(nil),        // 16: toolsd.v1.LspServiceSymbolsResponse
+	(*LspServiceCodeActionsRequest)(nil),     // 17: toolsd.v1.LspServiceCodeActionsRequest
+	(*LspCodeAction)(nil),                    // 18: toolsd.v1.LspCodeAction
+	(*LspServiceCodeActionsResponse)(nil),    // 19: toolsd.v1.LspServiceCodeActionsResponse
+	(*LspServiceStatusRequest)(nil),          // 20: toolsd.v1.LspServiceStatusRequest
+	(*LspServer)(nil),                        // 21: toolsd.v1.LspServer
+	(*LspServiceStatusResponse)(nil),         // 22: toolsd.v1.LspServiceStatusResponse
+	(*LspServiceReloadRequest)(nil),          // 23: toolsd.v1.LspServiceReloadRequest
+	(*LspServiceReloadResponse)(nil),         // 24: toolsd.v1.LspServiceReloadResponse
+	(*LspServiceRenameRequest)(nil),          // 25: toolsd.v1.LspServiceRenameRequest
+	(*LspServiceRenameResponse)(nil),         // 26: toolsd.v1.LspServiceRenameResponse
+	(*FileWrite)(nil),                        // 27: toolsd.v1.FileWrite
+	(*WriteDiagnostics)(nil),                 // 28: toolsd.v1.WriteDiagnostics
+	(*durationpb.Duration)(nil),              // 29: google.protobuf.Duration
+	(*Diagnostic)(nil),                       // 30: toolsd.v1.Diagnostic
+	(*Completeness)(nil),                     // 31: toolsd.v1.Completeness
+	(*Location)(nil),                         // 32: toolsd.v1.Location
 }
 var file_toolsd_v1_lsp_proto_depIdxs = []int32{
-	30, // 0: toolsd.v1.LspServiceDiagnosticsRequest.budget:type_name -> google.protobuf.Duration
-	31, // 1: toolsd.v1.LspServiceDiagnosticsResponse.diagnostics:type_name -> toolsd.v1.Diagnostic
-	32, // 2: toolsd.v1.LspServiceDiagnosticsResponse.completeness:type_name -> toolsd.v1.Completeness
-	2,  // 3: toolsd.v1.LspServiceDefinitionRequest.position:type_name -> toolsd.v1.LspPosition
-	33, // 4: toolsd.v1.LspServiceDefinitionResponse.locations:type_name -> toolsd.v1.Location
-	32, // 5: toolsd.v1.LspServiceDefinitionResponse.completeness:type_name -> toolsd.v1.Completeness
-	2,  // 6: toolsd.v1.LspServiceTypeDefinitionRequest.position:type_name -> toolsd.v1.LspPosition
-	33, // 7: toolsd.v1.LspServiceTypeDefinitionResponse.locations:type_name -> toolsd.v1.Location
-	32, // 8: toolsd.v1.LspServiceTypeDefinitionResponse.completeness:type_name -> toolsd.v1.Completeness
-	2,  // 9: toolsd.v1.LspServiceImplementationRequest.position:type_name -> toolsd.v1.LspPosition
-	33, // 10: toolsd.v1.LspServiceImplementationResponse.locations:type_name -> toolsd.v1.Location
-	32, // 11: toolsd.v1.LspServiceImplementationResponse.completeness:type_name -> toolsd.v1.Completeness
-	2,  // 12: toolsd.v1.LspServiceReferencesRequest.position:type_name -> toolsd.v1.LspPosition
-	33, // 13: toolsd.v1.LspServiceReferencesResponse.locations:type_name -> toolsd.v1.Location
-	32, // 14: toolsd.v1.LspServiceReferencesResponse.completeness:type_name -> toolsd.v1.Completeness
-	2,  // 15: toolsd.v1.LspServiceHoverRequest.position:type_name -> toolsd.v1.LspPosition
-	32, // 16: toolsd.v1.LspServiceHoverResponse.completeness:type_name -> toolsd.v1.Completeness
-	33, // 17: toolsd.v1.LspSymbol.location:type_name -> toolsd.v1.Location
-	16, // 18: toolsd.v1.LspServiceSymbolsResponse.symbols:type_name -> toolsd.v1.LspSymbol
-	32, // 19: toolsd.v1.LspServiceSymbolsResponse.completeness:type_name -> toolsd.v1.Completeness
-	2,  // 20: toolsd.v1.LspServiceCodeActionsRequest.position:type_name -> toolsd.v1.LspPosition
-	19, // 21: toolsd.v1.LspServiceCodeActionsResponse.actions:type_name -> toolsd.v1.LspCodeAction
-	32, // 22: toolsd.v1.LspServiceCodeActionsResponse.completeness:type_name -> toolsd.v1.Completeness
-	0,  // 23: toolsd.v1.LspServer.state:type_name -> toolsd.v1.LspServerState
-	22, // 24: toolsd.v1.LspServiceStatusResponse.servers:type_name -> toolsd.v1.LspServer
-	22, // 25: toolsd.v1.LspServiceReloadResponse.servers:type_name -> toolsd.v1.LspServer
-	28, // 26: toolsd.v1.LspServiceRenameResponse.files:type_name -> toolsd.v1.FileWrite
-	29, // 27: toolsd.v1.LspServiceRenameResponse.diagnostics:type_name -> toolsd.v1.WriteDiagnostics
-	1,  // 28: toolsd.v1.WriteDiagnostics.state:type_name -> toolsd.v1.DiagnosticsState
-	31, // 29: toolsd.v1.WriteDiagnostics.diagnostics:type_name -> toolsd.v1.Diagnostic
-	3,  // 30: toolsd.v1.LspService.Diagnostics:input_type -> toolsd.v1.LspServiceDiagnosticsRequest
-	5,  // 31: toolsd.v1.LspService.Definition:input_type -> toolsd.v1.LspServiceDefinitionRequest
-	7,  // 32: toolsd.v1.LspService.TypeDefinition:input_type -> toolsd.v1.LspServiceTypeDefinitionRequest
-	9,  // 33: toolsd.v1.LspService.Implementation:input_type -> toolsd.v1.LspServiceImplementationRequest
-	11, // 34: toolsd.v1.LspService.References:input_type -> toolsd.v1.LspServiceReferencesRequest
-	13, // 35: toolsd.v1.LspService.Hover:input_type -> toolsd.v1.LspServiceHoverRequest
-	15, // 36: toolsd.v1.LspService.Symbols:input_type -> toolsd.v1.LspServiceSymbolsRequest
-	18, // 37: toolsd.v1.LspService.CodeActions:input_type -> toolsd.v1.LspServiceCodeActionsRequest
-	21, // 38: toolsd.v1.LspService.Status:input_type -> toolsd.v1.LspServiceStatusRequest
-	24, // 39: toolsd.v1.LspService.Reload:input_type -> toolsd.v1.LspServiceReloadRequest
-	26, // 40: toolsd.v1.LspService.Rename:input_type -> toolsd.v1.LspServiceRenameRequest
-	4,  // 41: toolsd.v1.LspService.Diagnostics:output_type -> toolsd.v1.LspServiceDiagnosticsResponse
-	6,  // 42: toolsd.v1.LspService.Definition:output_type -> toolsd.v1.LspServiceDefinitionResponse
-	8,  // 43: toolsd.v1.LspService.TypeDefinition:output_type -> toolsd.v1.LspServiceTypeDefinitionResponse
-	10, // 44: toolsd.v1.LspService.Implementation:output_type -> toolsd.v1.LspServiceImplementationResponse
-	12, // 45: toolsd.v1.LspService.References:output_type -> toolsd.v1.LspServiceReferencesResponse
-	14, // 46: toolsd.v1.LspService.Hover:output_type -> toolsd.v1.LspServiceHoverResponse
-	17, // 47: toolsd.v1.LspService.Symbols:output_type -> toolsd.v1.LspServiceSymbolsResponse
-	20, // 48: toolsd.v1.LspService.CodeActions:output_type -> toolsd.v1.LspServiceCodeActionsResponse
-	23, // 49: toolsd.v1.LspService.Status:output_type -> toolsd.v1.LspServiceStatusResponse
-	25, // 50: toolsd.v1.LspService.Reload:output_type -> toolsd.v1.LspServiceReloadResponse
-	27, // 51: toolsd.v1.LspService.Rename:output_type -> toolsd.v1.LspServiceRenameResponse
-	41, // [41:52] is the sub-list for method output_type
-	30, // [30:41] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	29, // 0: toolsd.v1.LspServiceDiagnosticsRequest.budget:type_name -> google.protobuf.Duration
+	30, // 1: toolsd.v1.LspServiceDiagnosticsResponse.diagnostics:type_name -> toolsd.v1.Diagnostic
+	31, // 2: toolsd.v1.LspServiceDiagnosticsResponse.completeness:type_name -> toolsd.v1.Completeness
+	32, // 3: toolsd.v1.LspServiceDefinitionResponse.locations:type_name -> toolsd.v1.Location
+	31, // 4: toolsd.v1.LspServiceDefinitionResponse.completeness:type_name -> toolsd.v1.Completeness
+	32, // 5: toolsd.v1.LspServiceTypeDefinitionResponse.locations:type_name -> toolsd.v1.Location
+	31, // 6: toolsd.v1.LspServiceTypeDefinitionResponse.completeness:type_name -> toolsd.v1.Completeness
+	32, // 7: toolsd.v1.LspServiceImplementationResponse.locations:type_name -> toolsd.v1.Location
+	31, // 8: toolsd.v1.LspServiceImplementationResponse.completeness:type_name -> toolsd.v1.Completeness
+	32, // 9: toolsd.v1.LspServiceReferencesResponse.locations:type_name -> toolsd.v1.Location
+	31, // 10: toolsd.v1.LspServiceReferencesResponse.completeness:type_name -> toolsd.v1.Completeness
+	31, // 11: toolsd.v1.LspServiceHoverResponse.completeness:type_name -> toolsd.v1.Completeness
+	32, // 12: toolsd.v1.LspSymbol.location:type_name -> toolsd.v1.Location
+	15, // 13: toolsd.v1.LspServiceSymbolsResponse.symbols:type_name -> toolsd.v1.LspSymbol
+	31, // 14: toolsd.v1.LspServiceSymbolsResponse.completeness:type_name -> toolsd.v1.Completeness
+	18, // 15: toolsd.v1.LspServiceCodeActionsResponse.actions:type_name -> toolsd.v1.LspCodeAction
+	31, // 16: toolsd.v1.LspServiceCodeActionsResponse.completeness:type_name -> toolsd.v1.Completeness
+	0,  // 17: toolsd.v1.LspServer.state:type_name -> toolsd.v1.LspServerState
+	21, // 18: toolsd.v1.LspServiceStatusResponse.servers:type_name -> toolsd.v1.LspServer
+	21, // 19: toolsd.v1.LspServiceReloadResponse.servers:type_name -> toolsd.v1.LspServer
+	27, // 20: toolsd.v1.LspServiceRenameResponse.files:type_name -> toolsd.v1.FileWrite
+	28, // 21: toolsd.v1.LspServiceRenameResponse.diagnostics:type_name -> toolsd.v1.WriteDiagnostics
+	1,  // 22: toolsd.v1.WriteDiagnostics.state:type_name -> toolsd.v1.DiagnosticsState
+	30, // 23: toolsd.v1.WriteDiagnostics.diagnostics:type_name -> toolsd.v1.Diagnostic
+	2,  // 24: toolsd.v1.LspService.Diagnostics:input_type -> toolsd.v1.LspServiceDiagnosticsRequest
+	4,  // 25: toolsd.v1.LspService.Definition:input_type -> toolsd.v1.LspServiceDefinitionRequest
+	6,  // 26: toolsd.v1.LspService.TypeDefinition:input_type -> toolsd.v1.LspServiceTypeDefinitionRequest
+	8,  // 27: toolsd.v1.LspService.Implementation:input_type -> toolsd.v1.LspServiceImplementationRequest
+	10, // 28: toolsd.v1.LspService.References:input_type -> toolsd.v1.LspServiceReferencesRequest
+	12, // 29: toolsd.v1.LspService.Hover:input_type -> toolsd.v1.LspServiceHoverRequest
+	14, // 30: toolsd.v1.LspService.Symbols:input_type -> toolsd.v1.LspServiceSymbolsRequest
+	17, // 31: toolsd.v1.LspService.CodeActions:input_type -> toolsd.v1.LspServiceCodeActionsRequest
+	20, // 32: toolsd.v1.LspService.Status:input_type -> toolsd.v1.LspServiceStatusRequest
+	23, // 33: toolsd.v1.LspService.Reload:input_type -> toolsd.v1.LspServiceReloadRequest
+	25, // 34: toolsd.v1.LspService.Rename:input_type -> toolsd.v1.LspServiceRenameRequest
+	3,  // 35: toolsd.v1.LspService.Diagnostics:output_type -> toolsd.v1.LspServiceDiagnosticsResponse
+	5,  // 36: toolsd.v1.LspService.Definition:output_type -> toolsd.v1.LspServiceDefinitionResponse
+	7,  // 37: toolsd.v1.LspService.TypeDefinition:output_type -> toolsd.v1.LspServiceTypeDefinitionResponse
+	9,  // 38: toolsd.v1.LspService.Implementation:output_type -> toolsd.v1.LspServiceImplementationResponse
+	11, // 39: toolsd.v1.LspService.References:output_type -> toolsd.v1.LspServiceReferencesResponse
+	13, // 40: toolsd.v1.LspService.Hover:output_type -> toolsd.v1.LspServiceHoverResponse
+	16, // 41: toolsd.v1.LspService.Symbols:output_type -> toolsd.v1.LspServiceSymbolsResponse
+	19, // 42: toolsd.v1.LspService.CodeActions:output_type -> toolsd.v1.LspServiceCodeActionsResponse
+	22, // 43: toolsd.v1.LspService.Status:output_type -> toolsd.v1.LspServiceStatusResponse
+	24, // 44: toolsd.v1.LspService.Reload:output_type -> toolsd.v1.LspServiceReloadResponse
+	26, // 45: toolsd.v1.LspService.Rename:output_type -> toolsd.v1.LspServiceRenameResponse
+	35, // [35:46] is the sub-list for method output_type
+	24, // [24:35] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_toolsd_v1_lsp_proto_init() }
@@ -2177,7 +2227,7 @@ func file_toolsd_v1_lsp_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_toolsd_v1_lsp_proto_rawDesc), len(file_toolsd_v1_lsp_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   28,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
