@@ -24,6 +24,9 @@ const (
 
 	// ReasonRunNotFound is a run that is unknown, closed, or another principal's.
 	ReasonRunNotFound Reason = "RUN_NOT_FOUND"
+	// ReasonRunEnded is a call that was in flight when its run ended; the field
+	// "cause" says why it ended.
+	ReasonRunEnded Reason = "RUN_ENDED"
 	// ReasonRunExists is a run id taken by a different request.
 	ReasonRunExists Reason = "RUN_EXISTS"
 	// ReasonWrongReplica is a run of another replica; the field "owner" names it.
