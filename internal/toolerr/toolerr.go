@@ -11,6 +11,7 @@ package toolerr
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -128,5 +129,5 @@ func BadArguments(violations ...Violation) *Error {
 func Limit(name string, value int64, format string, args ...any) *Error {
 	return New(ResourceExhausted, ReasonLimit, format, args...).
 		WithField("limit", name).
-		WithField("value", fmt.Sprint(value))
+		WithField("value", strconv.FormatInt(value, 10))
 }
