@@ -1,0 +1,222 @@
+package astq
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"slices"
+	"sync"
+
+	"github.com/toolsd/toolsd/internal/astq/match"
+	"github.com/toolsd/toolsd/internal/astq/rewrite"
+	"github.com/toolsd/toolsd/internal/astq/syntax"
+	"github.com/toolsd/toolsd/internal/toolerr"
+	"github.com/toolsd/toolsd/internal/workspace"
+)
+
+// EditQuery is what ast_edit takes. Path and Language may be empty; an empty
+// Rewrite deletes the matches.
+type EditQuery struct {
+	Pattern  string
+	Rewrite  string
+	Path     string
+	Language string
+}
+
+// FileEdit is one file of a proposal, or of an accepted one.
+type FileEdit struct {
+	Path         string
+	Replacements int
+	// Diff is the unified diff; empty after an accept.
+	Diff string
+}
+
+// SyntaxError is a syntax error that a rewrite brings in.
+type SyntaxError struct {
+	Path     string
+	Line     int // 1-based, in the rewritten file
+	LineText string
+}
+
+// Proposal is the answer of ast_edit: what accepting it would do.
+type Proposal struct {
+	ID           string
+	Files        []FileEdit // in path order
+	Replacements int
+	// Nested are the matches left alone, because they lie in or overlap one
+	// that is rewritten.
+	Nested int
+	// Unchanged are the matches whose rewrite is what stands there already.
+	Unchanged int
+	NewErrors []SyntaxError
+	Stats     Stats
+}
+
+// rewritten is one file on its way into a proposal.
+type rewritten struct {
+	index     int
+	file      stagedFile
+	diff      string
+	nested    int
+	unchanged int
+	errors    []SyntaxError
+}
+
+// Edit stages a rewrite of every match and writes nothing. Where matches
+// nest or overlap, the outermost and then the earlier is rewritten and the
+// rest is counted. It is an error when nothing would change, and when the
+// search could not see every file in scope in time.
+func (s *Session) Edit(ctx context.Context, q EditQuery) (*Proposal, error) {
+	prepared, err := s.prepare(ctx, q.Pattern, q.Path, q.Language)
+	if err != nil {
+		return nil, err
+	}
+	template, err := rewrite.ParseTemplate(q.Rewrite, prepared.pattern.Names)
+	if err != nil {
+		return nil, err
+	}
+	w := &rewriter{session: s, language: prepared.language, template: template}
+	stats, err := s.run(ctx, prepared, func(f foundFile) error { return w.see(ctx, f) })
+	if err != nil {
+		return nil, err
+	}
+	if stats.Incomplete {
+		return nil, toolerr.New(toolerr.DeadlineExceeded, toolerr.ReasonLimit,
+			"the search ended after %s, before every file was seen, so nothing was staged; narrow path", s.engine.config.SearchTimeout)
+	}
+	return w.propose(stats)
+}
+
+// rewriter collects the rewritten files of one edit.
+type rewriter struct {
+	session  *Session
+	language *syntax.Language
+	template *rewrite.Template
+
+	mu    sync.Mutex
+	files []rewritten
+	bytes int64
+}
+
+func (w *rewriter) see(ctx context.Context, f foundFile) error {
+	out, err := w.rewrite(ctx, f)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.files = append(w.files, out)
+	w.bytes += int64(len(out.file.after))
+	if limit := w.session.engine.config.MaxStagedBytes; w.bytes > limit {
+		return toolerr.Limit("max_staged_bytes", limit,
+			"the rewritten files hold more than %d bytes, the limit of a run's staged edits; narrow path", limit)
+	}
+	return nil
+}
+
+func (w *rewriter) rewrite(ctx context.Context, f foundFile) (rewritten, error) {
+	source := f.tree.Source()
+	kept, nested := outermost(f.matches)
+	out := rewritten{index: f.index, nested: nested, file: stagedFile{path: f.path, before: sha256.Sum256(source)}}
+	literals := f.tree.LiteralSpans()
+	var replacements []rewrite.Replacement
+	for _, m := range kept {
+		text := w.template.Expand(source, m, literals)
+		if bytes.Equal(text, source[m.Span.Start:m.Span.End]) {
+			out.unchanged++
+			continue
+		}
+		replacements = append(replacements, rewrite.Replacement{Span: m.Span, Text: text})
+	}
+	out.file.replacements = len(replacements)
+	if len(replacements) == 0 {
+		return out, nil
+	}
+	after, err := rewrite.Apply(source, replacements)
+	if err != nil {
+		return rewritten{}, err
+	}
+	out.file.after = after
+	out.diff = rewrite.Diff(f.path, source, after)
+	out.errors, err = w.newErrors(ctx, f, after)
+	return out, err
+}
+
+// outermost selects the matches to rewrite: in source order, a match that
+// starts before the end of the one before it is left alone. Matches come in
+// pre-order, so of nested ones the outermost is first.
+func outermost(matches []match.Match) (kept []match.Match, left int) {
+	end := -1
+	for _, m := range matches {
+		if m.Span.Start < end {
+			left++
+			continue
+		}
+		kept = append(kept, m)
+		end = m.Span.End
+	}
+	return kept, left
+}
+
+// newErrors parses the rewritten file and reports the syntax errors that it
+// has more of than before.
+func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte) ([]SyntaxError, error) {
+	tree, err := w.session.engine.Parse(ctx, w.language, after)
+	if err != nil {
+		return nil, err
+	}
+	before, now := f.tree.Errors(), tree.Errors()
+	if len(now) <= len(before) {
+		return nil, nil
+	}
+	lines := workspace.NewLines(after)
+	known := map[string]int{}
+	oldLines := workspace.NewLines(f.tree.Source())
+	for _, e := range before {
+		line, _ := oldLines.UserPosition(e.Start)
+		known[oldLines.Text(line)]++
+	}
+	var out []SyntaxError
+	for _, e := range now {
+		line, _ := lines.UserPosition(e.Start)
+		text := lines.Text(line)
+		if known[text] > 0 {
+			known[text]--
+			continue
+		}
+		out = append(out, SyntaxError{Path: f.path, Line: line, LineText: text})
+	}
+	return out, nil
+}
+
+// propose stages what was collected.
+func (w *rewriter) propose(stats Stats) (*Proposal, error) {
+	slices.SortFunc(w.files, func(a, b rewritten) int { return a.index - b.index })
+	p := &Proposal{Stats: stats}
+	var staged []stagedFile
+	for _, f := range w.files {
+		p.Nested += f.nested
+		p.Unchanged += f.unchanged
+		if f.file.replacements == 0 {
+			continue
+		}
+		p.Replacements += f.file.replacements
+		p.NewErrors = append(p.NewErrors, f.errors...)
+		p.Files = append(p.Files, FileEdit{Path: f.file.path, Replacements: f.file.replacements, Diff: f.diff})
+		staged = append(staged, f.file)
+	}
+	if len(staged) == 0 {
+		return nil, nothingToStage(p)
+	}
+	var err error
+	p.ID, err = w.session.stage(staged, p.Replacements)
+	return p, err
+}
+
+func nothingToStage(p *Proposal) error {
+	if p.Unchanged > 0 {
+		return toolerr.New(toolerr.FailedPrecondition, toolerr.ReasonNoMatches,
+			"nothing was staged: the rewrite of each of the %s is what stands there already", count(p.Unchanged, "match", "matches"))
+	}
+	return toolerr.New(toolerr.FailedPrecondition, toolerr.ReasonNoMatches, "nothing was staged: %s", p.Stats.noMatches())
+}

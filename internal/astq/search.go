@@ -1,0 +1,230 @@
+package astq
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/toolsd/toolsd/internal/astq/match"
+	"github.com/toolsd/toolsd/internal/astq/pattern"
+	"github.com/toolsd/toolsd/internal/astq/syntax"
+	"github.com/toolsd/toolsd/internal/toolerr"
+	"github.com/toolsd/toolsd/internal/workspace/walk"
+)
+
+// Stats counts what a search saw.
+type Stats struct {
+	// Searched are the files of the language in scope that could be read.
+	Searched int
+	// Parsed are those of them that hold every word of the pattern; the others
+	// cannot match and were not parsed.
+	Parsed int
+	// Matched are the files with a match.
+	Matched int
+	// Skipped counts what was passed over, by reason.
+	Skipped map[string]int
+	// Incomplete says that the time ran out before every file was seen.
+	Incomplete bool
+}
+
+// Reasons for which a search passes a file over, beside the walker's own.
+const (
+	skipTimedOut   = "timed_out"
+	skipTooLarge   = "too_large"
+	skipUnreadable = "unreadable"
+	skipVanished   = "vanished"
+	skipBinary     = "binary"
+)
+
+// errSearchTimeout is the cause of a context that the search's own budget
+// ended, as opposed to its caller.
+var errSearchTimeout = errors.New("the search's time ran out")
+
+// visit sees one file with at least one match. It runs on several goroutines
+// at once, for a file each.
+type visit func(f foundFile) error
+
+// foundFile is a file with matches, in pre-order.
+type foundFile struct {
+	index   int // place of the file in path order
+	path    string
+	tree    *syntax.Tree
+	matches []match.Match
+}
+
+// query is a search that is ready to run.
+type query struct {
+	pattern  *pattern.Pattern
+	language *syntax.Language
+	listing  *walk.Listing
+}
+
+// prepare resolves the language, compiles the pattern and lists the files.
+func (s *Session) prepare(ctx context.Context, source, path, languageID string) (*query, error) {
+	scope, err := s.scope(path)
+	if err != nil {
+		return nil, err
+	}
+	language, err := s.engine.resolveLanguage(languageID, scope)
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := s.engine.Compile(language, source)
+	if err != nil {
+		return nil, err
+	}
+	listing, err := walk.List(ctx, s.ws.FS(), scope, walk.Options{Select: language.Selects, MaxFileBytes: s.engine.config.MaxFileBytes})
+	if err != nil {
+		return nil, err
+	}
+	return &query{pattern: compiled, language: language, listing: listing}, nil
+}
+
+// run searches every file of the query on all cores, the largest first, so
+// that one large file does not end the search alone. A search whose own time
+// ran out is incomplete, not failed; a caller that gave up gets its error.
+func (s *Session) run(ctx context.Context, q *query, see visit) (Stats, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, s.engine.config.SearchTimeout, errSearchTimeout)
+	defer cancel()
+	r := &searchRun{session: s, query: q, see: see, stats: Stats{Skipped: q.listing.Skipped.Counts()}}
+	order := r.bySize()
+	workers := min(runtime.GOMAXPROCS(0), max(1, len(order)))
+	var next atomic.Int64
+	var done sync.WaitGroup
+	for range workers {
+		done.Go(func() {
+			for {
+				n := int(next.Add(1)) - 1
+				if n >= len(order) || limited.Err() != nil || r.failed() {
+					return
+				}
+				r.file(limited, order[n])
+			}
+		})
+	}
+	done.Wait()
+	if r.err != nil {
+		return Stats{}, r.err
+	}
+	if ctx.Err() != nil {
+		return Stats{}, ctx.Err()
+	}
+	r.stats.Incomplete = limited.Err() != nil
+	return r.stats, nil
+}
+
+// searchRun is the state that the workers of one search share.
+type searchRun struct {
+	session *Session
+	query   *query
+	see     visit
+
+	mu    sync.Mutex
+	stats Stats
+	err   error
+}
+
+func (r *searchRun) bySize() []int {
+	files := r.query.listing.Files
+	order := make([]int, len(files))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(min(1, max(-1, files[b].Size-files[a].Size))) })
+	return order
+}
+
+func (r *searchRun) failed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err != nil
+}
+
+func (r *searchRun) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *searchRun) skip(reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stats.Skipped[reason]++
+}
+
+// file searches one file: read, filter by words, parse, match.
+func (r *searchRun) file(ctx context.Context, index int) {
+	path := r.query.listing.Files[index].Path
+	config := r.session.engine.config
+	source, err := r.session.ws.ReadFile(path, config.MaxFileBytes)
+	if err != nil {
+		r.skip(skipReason(err))
+		return
+	}
+	if walk.IsBinary(source) {
+		r.skip(skipBinary)
+		return
+	}
+	if !r.query.pattern.MayMatch(source) {
+		r.count(func(s *Stats) { s.Searched++ })
+		return
+	}
+	tree, err := r.session.engine.Parse(ctx, r.query.language, source)
+	if err != nil {
+		r.parseFailed(ctx, err)
+		return
+	}
+	matches, err := match.Find(ctx, r.query.pattern, tree)
+	if err != nil {
+		r.parseFailed(ctx, err)
+		return
+	}
+	r.count(func(s *Stats) {
+		s.Searched++
+		s.Parsed++
+		if len(matches) > 0 {
+			s.Matched++
+		}
+	})
+	if len(matches) == 0 {
+		return
+	}
+	if err := r.see(foundFile{index: index, path: path, tree: tree, matches: matches}); err != nil {
+		r.fail(err)
+	}
+}
+
+// parseFailed counts a file whose own time ran out. When it is the whole
+// search that ended, the file was not passed over but not reached.
+func (r *searchRun) parseFailed(ctx context.Context, err error) {
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(err, context.DeadlineExceeded):
+		r.skip(skipTimedOut)
+	default:
+		r.fail(err)
+	}
+}
+
+func (r *searchRun) count(f func(*Stats)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(&r.stats)
+}
+
+// skipReason sorts the failure to read a file that the walker had seen.
+func skipReason(err error) string {
+	switch {
+	case toolerr.Is(err, toolerr.ReasonPathNotFound):
+		return skipVanished
+	case toolerr.Is(err, toolerr.ReasonLimit):
+		return skipTooLarge
+	default:
+		return skipUnreadable
+	}
+}

@@ -1,0 +1,201 @@
+package astq
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of what a model reads.
+const (
+	// maxTextLines is how many lines of one match are shown.
+	maxTextLines = 8
+	// maxTextLine is how many bytes of one line are shown.
+	maxTextLine = 200
+	// maxDiffLines is how many lines of a proposal's diffs are shown.
+	maxDiffLines = 400
+	// maxErrorNotes is how many new syntax errors are shown.
+	maxErrorNotes = 10
+)
+
+// Text renders the matches for a model: "path:line: source", in path order.
+func (r *GrepResult) Text() string {
+	var b strings.Builder
+	total := len(r.Matches) + r.Omitted
+	if total == 0 {
+		fmt.Fprintf(&b, "%s\n", r.Stats.noMatches())
+		fmt.Fprintf(&b, "The pattern was read as %s.\n", r.Reading)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s in %s, pattern read as %s.", count(total, "match", "matches"), count(r.Stats.Matched, "file", "files"), r.Reading)
+	if r.Stats.Incomplete {
+		b.WriteString(" The search ran out of time: there may be more; narrow path.")
+	}
+	b.WriteByte('\n')
+	for _, m := range r.Matches {
+		m.write(&b)
+	}
+	if r.Omitted > 0 {
+		fmt.Fprintf(&b, "… %d more; raise max_results or narrow path\n", r.Omitted)
+	}
+	return b.String()
+}
+
+// String renders how a pattern was understood.
+func (r Reading) String() string { return fmt.Sprintf("%s %s", r.Language, r.Context) }
+
+func (f *Found) write(b *strings.Builder) {
+	if f.Span.StartLine == f.Span.EndLine {
+		fmt.Fprintf(b, "%s:%d: %s\n", f.Path, f.Span.StartLine, shortLine(strings.TrimSpace(f.LineText)))
+		return
+	}
+	fmt.Fprintf(b, "%s:%d-%d:\n", f.Path, f.Span.StartLine, f.Span.EndLine)
+	lines := strings.Split(f.Text, "\n")
+	lines[0] = leading(f.LineText) + lines[0]
+	for i, line := range lines {
+		if i == maxTextLines {
+			fmt.Fprintf(b, "    … %s\n", count(f.Span.EndLine-f.Span.StartLine+1-maxTextLines, "more line", "more lines"))
+			return
+		}
+		fmt.Fprintf(b, "    %s\n", shortLine(strings.TrimRight(line, "\r")))
+	}
+}
+
+func leading(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
+
+// Text renders the proposal for a model: what would change, the diff, and
+// what to do next.
+func (p *Proposal) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "(proposed) %s in %s. Nothing is written yet: call resolve with edit_id %q and action \"accept\" or \"discard\".\n",
+		count(p.Replacements, "replacement", "replacements"), count(len(p.Files), "file", "files"), p.ID)
+	if p.Nested > 0 {
+		fmt.Fprintf(&b, "%s left alone, inside or overlapping another; after accepting, run ast_edit again for them.\n", count(p.Nested, "match", "matches"))
+	}
+	if p.Unchanged > 0 {
+		fmt.Fprintf(&b, "%s left alone, because the rewrite is what stands there already.\n", count(p.Unchanged, "match", "matches"))
+	}
+	p.writeErrors(&b)
+	p.writeDiffs(&b)
+	return b.String()
+}
+
+func (p *Proposal) writeErrors(b *strings.Builder) {
+	if len(p.NewErrors) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "Warning: the result has %s that were not there before:\n", count(len(p.NewErrors), "syntax error", "syntax errors"))
+	for i, e := range p.NewErrors {
+		if i == maxErrorNotes {
+			fmt.Fprintf(b, "  … %d more\n", len(p.NewErrors)-maxErrorNotes)
+			return
+		}
+		fmt.Fprintf(b, "  %s:%d: %s\n", e.Path, e.Line, shortLine(strings.TrimSpace(e.LineText)))
+	}
+}
+
+// writeDiffs shows whole files' diffs while they fit, and says what is left.
+func (p *Proposal) writeDiffs(b *strings.Builder) {
+	left := maxDiffLines
+	for i, f := range p.Files {
+		lines := strings.SplitAfter(strings.TrimSuffix(f.Diff, "\n"), "\n")
+		if len(lines) > left {
+			for _, line := range lines[:left] {
+				b.WriteString(line)
+			}
+			fmt.Fprintf(b, "… %s of this file", count(len(lines)-left, "more line", "more lines"))
+			if rest := len(p.Files) - i - 1; rest > 0 {
+				fmt.Fprintf(b, ", and %s", count(rest, "more file", "more files"))
+			}
+			b.WriteByte('\n')
+			return
+		}
+		b.WriteString(f.Diff)
+		left -= len(lines)
+	}
+}
+
+// Text renders the outcome for a model.
+func (r *Resolution) Text() string {
+	if r.Action == Discard {
+		return fmt.Sprintf("Discarded %s; nothing was written.\n", r.ID)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Accepted %s: wrote %s in %s.\n", r.ID,
+		count(r.Replacements, "replacement", "replacements"), count(len(r.Files), "file", "files"))
+	const most = 50
+	for i, f := range r.Files {
+		if i == most {
+			fmt.Fprintf(&b, "… %s\n", count(len(r.Files)-most, "more file", "more files"))
+			break
+		}
+		fmt.Fprintf(&b, "  %s (%d)\n", f.Path, f.Replacements)
+	}
+	return b.String()
+}
+
+// noMatches says what a search that found nothing has seen, so that its
+// silence is not taken for more than it is.
+func (s Stats) noMatches() string {
+	text := fmt.Sprintf("No matches in %s searched", count(s.Searched, "file", "files"))
+	if s.Searched > 0 {
+		text += fmt.Sprintf(" (%d of them hold every word of the pattern)", s.Parsed)
+	}
+	if skipped := s.skippedText(); skipped != "" {
+		text += "; passed over: " + skipped
+	}
+	if s.Incomplete {
+		text += "; the time ran out before every file was seen, so narrow path"
+	}
+	return text + "."
+}
+
+func (s Stats) skippedText() string {
+	reasons := slices.SortedFunc(maps.Keys(s.Skipped), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.Skipped[b], s.Skipped[a]), cmp.Compare(a, b))
+	})
+	var parts []string
+	for _, reason := range reasons {
+		if n := s.Skipped[reason]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(reason, "_", " ")))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// cutText cuts at a rune's boundary.
+func cutText(s string, most int) (text string, cut bool) {
+	if len(s) <= most {
+		return s, false
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most], true
+}
+
+// shortLine cuts a line for a model and says so.
+func shortLine(s string) string {
+	text, cut := cutText(s, maxTextLine)
+	if !cut {
+		return s
+	}
+	return fmt.Sprintf("%s … (%d more bytes)", text, len(s)-len(text))
+}
+
+func joinCapped(items []string, most int) string {
+	if len(items) <= most {
+		return strings.Join(items, ", ")
+	}
+	return fmt.Sprintf("%s … %d more", strings.Join(items[:most], ", "), len(items)-most)
+}
