@@ -102,6 +102,7 @@ func TestLoadRejects(t *testing.T) {
 		{"a name is not loopback", "", nil, []string{"--listen", "tcp://localhost:7000", "--insecure-loopback"}, "open to the network"},
 		{"every interface", "", nil, []string{"--listen", "tcp://:7000", "--insecure-loopback"}, "open to the network"},
 		{"loopback without the flag", "", nil, []string{"--listen", "tcp://127.0.0.1:7000"}, "--insecure-loopback"},
+		{"two ways to know a caller", "", nil, []string{"--tls-cert", "a", "--tls-key", "b", "--client-ca", "c", "--token-file", "t"}, "choose one"},
 		{"server TLS alone is no authentication", "", nil, []string{"--listen", "tcp://0.0.0.0:7000", "--tls-cert", "a", "--tls-key", "b"}, "open to the network"},
 	}
 	for _, tt := range tests {

@@ -76,6 +76,9 @@ func (c *Config) validateListeners() []error {
 	if c.ClientCA != "" && c.TLSCert == "" {
 		errs = append(errs, fmt.Errorf("%s needs %s and %s", describe("client_ca"), describe("tls_cert"), describe("tls_key")))
 	}
+	if c.ClientCA != "" && c.TokenFile != "" {
+		errs = append(errs, fmt.Errorf("%s and %s are two ways to know a caller; choose one", describe("token_file"), describe("client_ca")))
+	}
 	for _, listen := range c.Listen {
 		address, err := ParseAddress(listen)
 		if err != nil {

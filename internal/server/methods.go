@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"time"
 
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
@@ -54,13 +55,15 @@ const (
 )
 
 // unbuiltServices are defined in proto so that the API can be seen whole.
-var unbuiltServices = []string{
-	toolsdv1.LspService_ServiceDesc.ServiceName,
-	toolsdv1.FileService_ServiceDesc.ServiceName,
-	toolsdv1.DebugService_ServiceDesc.ServiceName,
-	toolsdv1.EvalService_ServiceDesc.ServiceName,
-	toolsdv1.AskService_ServiceDesc.ServiceName,
-	toolsdv1.VibeService_ServiceDesc.ServiceName,
+func unbuiltServices() []string {
+	return []string{
+		toolsdv1.LspService_ServiceDesc.ServiceName,
+		toolsdv1.FileService_ServiceDesc.ServiceName,
+		toolsdv1.DebugService_ServiceDesc.ServiceName,
+		toolsdv1.EvalService_ServiceDesc.ServiceName,
+		toolsdv1.AskService_ServiceDesc.ServiceName,
+		toolsdv1.VibeService_ServiceDesc.ServiceName,
+	}
 }
 
 // methodRules is the one table of methods. A method that is not in it is
@@ -89,14 +92,14 @@ func methodRules() map[string]rule {
 		reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: {access: accessPrincipal},
 	}
 	for _, service := range serviceDescs() {
-		for _, name := range unbuiltServices {
-			if service.ServiceName == name {
-				addUnbuilt(rules, service)
-			}
+		if isUnbuilt(service.ServiceName) {
+			addUnbuilt(rules, service)
 		}
 	}
 	return rules
 }
+
+func isUnbuilt(service string) bool { return slices.Contains(unbuiltServices(), service) }
 
 // requirement of a tool, in one line each; see package session for what the
 // parts mean.

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	toolsdv1 "github.com/toolsd/toolsd/gen/toolsd/v1"
 	"github.com/toolsd/toolsd/internal/server/toolschema"
@@ -26,11 +28,38 @@ type toolService struct {
 // is_error, and what only the harness can act on is a status.
 func (s *toolService) Call(request *toolsdv1.CallRequest, stream grpc.ServerStreamingServer[toolsdv1.CallResponse]) error {
 	ctx := stream.Context()
-	result, err := s.call(ctx, request)
-	if err != nil {
-		return err
+	type outcome struct {
+		result *toolsdv1.ToolResult
+		err    error
 	}
-	return stream.Send(&toolsdv1.CallResponse{Sequence: 1, Event: &toolsdv1.CallResponse_Result{Result: result}})
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		o.err = s.server.recover(ctx, callFrom(ctx), func(ctx context.Context) (err error) {
+			o.result, err = s.call(ctx, request)
+			return err
+		})
+		done <- o
+	}()
+	// The call is waited for even when the client is gone, so that it never
+	// outlives its place in the run and in the limits.
+	beat := time.NewTicker(s.server.heartbeat)
+	defer beat.Stop()
+	for sequence := uint64(1); ; sequence++ {
+		select {
+		case o := <-done:
+			if o.err != nil {
+				return o.err
+			}
+			return stream.Send(&toolsdv1.CallResponse{Sequence: sequence, Event: &toolsdv1.CallResponse_Result{Result: o.result}})
+		case now := <-beat.C:
+			event := &toolsdv1.CallResponse_Heartbeat{Heartbeat: &toolsdv1.Heartbeat{Time: timestamppb.New(now)}}
+			if err := stream.Send(&toolsdv1.CallResponse{Sequence: sequence, Event: event}); err != nil {
+				<-done
+				return err
+			}
+		}
+	}
 }
 
 func (s *toolService) call(ctx context.Context, request *toolsdv1.CallRequest) (*toolsdv1.ToolResult, error) {
