@@ -50,7 +50,7 @@ test: ## Run all tests with the race detector
 	go test -race -timeout 20m ./...
 
 .PHONY: lint
-lint: lint-proto lint-generated breaking lint-go ## Run every check that is not a test
+lint: lint-scripts lint-proto lint-generated breaking lint-go ## Run every check that is not a test
 
 .PHONY: lint-go
 lint-go: ## Check Go: gofmt, vet, the linters, go.mod
@@ -60,6 +60,11 @@ lint-go: ## Check Go: gofmt, vet, the linters, go.mod
 	go vet ./...
 	.tools/bin/golangci-lint run
 	go mod tidy -diff
+
+.PHONY: lint-scripts
+lint-scripts: ## Check the shell scripts
+	scripts/setup.sh shellcheck
+	shellcheck scripts/*.sh .ci/run
 
 .PHONY: lint-proto
 lint-proto: ## Check the protos' style, comments and format

@@ -14,7 +14,7 @@ readonly baseline=proto/baseline.binpb
 read -ra buf <<<"${BUF:-go tool -modfile=tools.mod buf}"
 
 check() {
-  [[ -f $baseline ]] || fail "$baseline is missing; it is committed and made by \`make baseline\`"
+  [[ -f $baseline ]] || fail "$baseline is missing; it is committed and made by 'make baseline'"
   "${buf[@]}" breaking --against "$baseline"
 }
 

@@ -5,8 +5,7 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# Scripts in this folder read these two.
-# shellcheck disable=SC2034
+# shellcheck disable=SC2034 # read by the scripts that source this
 tools=$root/.tools
 cd "$root"
 

@@ -22,13 +22,12 @@ generate_into() {
 check() {
   local fresh
   fresh=$(mktemp -d)
-  # Expanded now: the variable is gone when the trap runs.
-  # shellcheck disable=SC2064
+  # shellcheck disable=SC2064 # expanded now: the variable is gone when the trap runs
   trap "rm -rf '$fresh'" EXIT
   generate_into "$fresh"
   if ! diff -r gen/toolsd "$fresh/gen/toolsd" ||
     ! cmp gen/protoset/toolsd.binpb "$fresh/gen/protoset/toolsd.binpb"; then
-    fail 'gen/ is not what proto/ generates; run `make generate` and commit the result'
+    fail "gen/ is not what proto/ generates; run 'make generate' and commit the result"
   fi
 }
 

@@ -3,13 +3,16 @@
 # (and, for root, Debian packages that are missing). What is there already, at
 # the right version, is left alone, so that a second run takes no time.
 #
-#   scripts/setup.sh [PART ...]     parts: system grammars grpcurl golangci-lint
-#                                   without one: all of them
+#   scripts/setup.sh [PART ...]
+#
+# Parts, all of them when none is named: system, grammars, grpcurl,
+# golangci-lint, shellcheck.
 #
 # No part needs a program that `go install` or `npm install -g` put on PATH.
 
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
+readonly all_parts=(system grammars grpcurl golangci-lint shellcheck)
 readonly grpcurl_version=v1.9.4
 readonly golangci_lint_version=v2.15.0
 
@@ -22,13 +25,7 @@ setup_system() {
   command -v git >/dev/null || missing+=(git)
   command -v npm >/dev/null || missing+=(npm)
   command -v go >/dev/null || fail 'go is not on PATH; install Go 1.26 or newer'
-  ((${#missing[@]})) || return 0
-
-  if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
-    fail "these Debian packages are missing, and only root can install them: ${missing[*]}"
-  fi
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+  ((${#missing[@]} == 0)) || install_debian "${missing[@]}"
 }
 
 # Compiles the grammars that are loaded at run time into .tools/grammars.
@@ -57,6 +54,19 @@ setup_golangci-lint() {
   install_go_tool golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint "$golangci_lint_version"
 }
 
+setup_shellcheck() {
+  command -v shellcheck >/dev/null || install_debian shellcheck
+}
+
+# install_debian PACKAGE... installs Debian packages, which takes root.
+install_debian() {
+  if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
+    fail "these Debian packages are missing, and only root can install them: $*"
+  fi
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+
 # install_go_tool NAME PACKAGE VERSION builds a Go program into .tools/bin. The
 # installed program itself says which version it is, so no stamp can lie.
 install_go_tool() {
@@ -71,9 +81,9 @@ install_go_tool() {
 
 main() {
   local parts=("$@") part
-  ((${#parts[@]})) || parts=(system grammars grpcurl golangci-lint)
+  ((${#parts[@]})) || parts=("${all_parts[@]}")
   for part in "${parts[@]}"; do
-    declare -F "setup_$part" >/dev/null || fail "unknown part \"$part\"; there are: system grammars grpcurl golangci-lint"
+    declare -F "setup_$part" >/dev/null || fail "unknown part \"$part\"; there are: ${all_parts[*]}"
   done
 
   # Two runs at once, as `make -j` may start them, wait for each other.

@@ -17,6 +17,7 @@ const maxLines = 450
 // given its floor here.
 var floors = [][]string{
 	{"cmd/toolsd"},
+	{"internal/config"},
 	{"internal/server"},
 	{"internal/session"},
 	{"internal/ask", "internal/astq", "internal/dap", "internal/kernel", "internal/lsp", "internal/vibe"},
