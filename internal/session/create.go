@@ -156,21 +156,24 @@ func (m *Manager) newRunLocked(principal Principal, spec Spec, parent *Run) *Run
 		ceiling:    spec.Ceiling,
 		lastActive: now,
 	}
-	r.due.run = r
-	lifetime := context.Background() //nolint:forbidigo // a run outlives the call that creates it
 	if parent != nil {
 		r.depth = parent.depth + 1
-		lifetime = parent.ctx
 	}
-	r.ctx, r.cancel = context.WithCancelCause(lifetime)
+	// A run outlives the call that creates it, and ends with its parent by
+	// endLocked, which gives each its own cause.
+	r.ctx, r.cancel = context.WithCancelCause(context.Background()) //nolint:forbidigo // see above
 	for r.id == "" || m.runs[r.id] != nil {
 		r.id = makeID(m.cfg.Replica)
 	}
 	return r
 }
 
-// errCreateOver ends the context of attaching when that is over.
-var errCreateOver = errors.New("the creation of the run is over")
+var (
+	// errCreateOver ends the context of attaching when that is over.
+	errCreateOver = errors.New("the creation of the run is over")
+	// errNoResource is an attacher that returned neither resource nor error.
+	errNoResource = errors.New("its attacher made nothing")
+)
 
 // populate attaches what the run declares and makes it live, or undoes it. It
 // runs beside the caller, so that a caller whose ctx ends is not held by an
@@ -185,6 +188,7 @@ func (m *Manager) populate(ctx context.Context, r *Run) {
 	if err = m.publish(attachCtx, r, err); err != nil {
 		r.createErr = err
 		r.abandoned = ctx.Err() != nil
+		r.cancel(runEnded(r.id, r.cause))
 		m.finish(r)
 		return
 	}
@@ -210,10 +214,13 @@ func (m *Manager) attach(ctx context.Context, r *Run) error {
 			return nil // publish says why
 		}
 		var resource Resource
-		err := guard(func() (err error) {
+		err := m.guard(string(kind), func() (err error) {
 			resource, err = m.cfg.Attachers[kind](ctx, env, r.spec.Resources[kind])
 			return err
 		})
+		if err == nil && resource == nil {
+			err = errNoResource
+		}
 		if err != nil {
 			return cannotAttach(kind, err)
 		}
@@ -231,12 +238,15 @@ func (m *Manager) openWorkspace(r *Run) error {
 	if root == "" {
 		return nil
 	}
-	workspace, err := m.cfg.OpenWorkspace(root)
+	err := m.guard("workspace", func() (err error) {
+		r.workspace, err = m.cfg.OpenWorkspace(root)
+		return err
+	})
 	if err != nil {
+		r.workspace = nil
 		return fmt.Errorf("open workspace %q: %w", root, err)
 	}
-	r.workspace = workspace
-	if r.parent != nil && !within(workspace.Root(), r.parent.workspace.Root()) {
+	if r.parent != nil && !within(r.workspace.Root(), r.parent.workspace.Root()) {
 		return toolerr.BadArgument("workspace_root", "%q is not inside the parent run's workspace, %q", root, r.parent.workspace.Root())
 	}
 	return nil
@@ -269,6 +279,5 @@ func (m *Manager) publish(ctx context.Context, r *Run, attachErr error) error {
 	}
 	r.state = live
 	r.lastActive = m.cfg.Now()
-	m.deadlines.add(&r.due, r.lastActive.Add(r.spec.IdleTTL))
 	return nil
 }

@@ -18,8 +18,7 @@ func (m *Manager) Drain(ctx context.Context) error {
 	runs := m.endAll()
 	errs := make([]error, len(runs))
 	for i, r := range runs {
-		m.awaitGone(r)
-		errs[i] = r.endErr
+		errs[i] = m.awaitGone(r)
 	}
 	return errors.Join(errs...)
 }

@@ -14,10 +14,9 @@ import (
 func (m *Manager) endLocked(r *Run, cause Cause) {
 	switch r.state {
 	case attaching:
-		r.state = doomed // its creator undoes it
+		r.state, r.cause = doomed, cause // its creator undoes it
 	case live:
-		r.state = ending
-		m.deadlines.remove(&r.due)
+		r.state, r.cause = ending, cause
 		if r.inFlight > 0 {
 			r.quiet = make(chan struct{})
 		}
@@ -25,7 +24,6 @@ func (m *Manager) endLocked(r *Run, cause Cause) {
 	default:
 		return
 	}
-	r.cause = cause
 	r.cancel(runEnded(r.id, cause))
 	for child := range r.children {
 		m.endLocked(child, CauseParent)
@@ -37,7 +35,6 @@ func (m *Manager) endLocked(r *Run, cause Cause) {
 // other; the workspace last, when no call uses it any more. Each step is
 // bounded, and none depends on any caller's context.
 func (m *Manager) finish(r *Run) {
-	r.cancel(runEnded(r.id, r.cause))
 	m.awaitChildren(r)
 	m.endSlots(r)
 	errs := m.closeResources(r)
@@ -54,26 +51,31 @@ func (m *Manager) awaitChildren(r *Run) {
 	}
 	m.mu.Unlock()
 	for _, child := range children {
-		m.awaitGone(child)
+		// What a child could not release is logged there, and is not an error
+		// of its parent.
+		_ = m.awaitGone(child)
 	}
 }
 
-// awaitGone waits until a run whose end has begun is gone. The end of a live
-// run is bounded by itself. One that was still being created depends on its
-// attachers, and those that ignore their context are not waited for longer
-// than a close may take.
-func (m *Manager) awaitGone(r *Run) {
+// awaitGone waits until a run whose end has begun is gone, and returns what it
+// could not release. The end of a live run is bounded by itself. One that was
+// still being created depends on its attachers, and those that ignore their
+// context are not waited for longer than a close may take.
+func (m *Manager) awaitGone(r *Run) error {
 	m.mu.Lock()
 	isDoomed := r.state == doomed
 	m.mu.Unlock()
 	if !isDoomed {
 		<-r.done
-		return
+		return r.endErr
 	}
 	select {
 	case <-r.done:
+		return r.endErr
 	case <-time.After(m.cfg.CloseTimeout):
-		m.logFailure(r, "attach", errAbandoned)
+		err := fmt.Errorf("creation of run %q: %w", r.id, errAbandoned)
+		m.logFailure(r, "attach", err)
+		return err
 	}
 }
 
@@ -150,7 +152,7 @@ func (m *Manager) bounded(what string, f func(context.Context) error) error {
 	defer cancel()
 	result := make(chan error, 1)
 	go func() {
-		result <- guard(func() error { return f(ctx) })
+		result <- m.guard(what, func() error { return f(ctx) })
 	}()
 	var err error
 	select {

@@ -85,7 +85,7 @@ func cannotAttach(kind Kind, err error) *toolerr.Error {
 // sessionLive is the answer to the second holder of a slot.
 func sessionLive(held *Slot, now time.Time) *toolerr.Error {
 	since := held.acquired.UTC().Format(time.RFC3339)
-	expires := held.due.at.UTC().Format(time.RFC3339)
+	expires := held.expires.UTC().Format(time.RFC3339)
 	next := "terminate it first, or wait: it ends by itself at " + expires
 	if held.ending {
 		next = "it is ending now; try again in a moment"
@@ -99,11 +99,13 @@ func sessionLive(held *Slot, now time.Time) *toolerr.Error {
 }
 
 // guard calls f and turns its panic into an error, because f is foreign code
-// and its fault must stay its own.
-func guard(f func() error) (err error) {
+// and its fault must stay its own. The stack goes to the log only: the error
+// may reach a caller. what names f in the log.
+func (m *Manager) guard(what string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			m.cfg.Logger.Error("callback panicked", "what", what, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = fmt.Errorf("panicked: %v", p)
 		}
 	}()
 	return f()

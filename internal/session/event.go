@@ -31,6 +31,8 @@ func (c Cause) explain() string {
 		return "its parent run ended"
 	case CauseDrain:
 		return "toolsd is shutting down"
+	case CauseFailed:
+		return "it could not be created whole"
 	default:
 		return string(c)
 	}
@@ -51,7 +53,7 @@ const (
 	EventSwept
 	// EventCloseFailed is a callback at the end of a run or slot that failed,
 	// panicked or outstayed its time; the label is the resource's kind, the
-	// slot's name, "workspace" or "calls".
+	// slot's name, "workspace", "calls" or "attach".
 	EventCloseFailed
 	// EventLimitRejected is a request over a limit; the label names the limit.
 	EventLimitRejected
@@ -69,11 +71,9 @@ const sweptRun = "run"
 
 // observe hands an event to telemetry. It is never called under m.mu.
 func (m *Manager) observe(t EventType, label string) {
-	err := guard(func() error {
+	// A panic is logged by guard, and an observer returns nothing.
+	_ = m.guard("observer", func() error {
 		m.cfg.Observe(Event{Type: t, Label: label})
 		return nil
 	})
-	if err != nil {
-		m.cfg.Logger.Error("event observer failed", "error", err)
-	}
 }

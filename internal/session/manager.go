@@ -22,7 +22,6 @@ type Manager struct {
 	// owned has every run of runs under its principal, in order of creation.
 	owned     map[Principal][]*Run
 	slots     map[slotKey]*Slot
-	deadlines deadlines
 	lastSeq   uint64 // of the newest run
 	calls     int    // in flight in all runs, streams left out
 	lastSweep time.Time
@@ -56,12 +55,21 @@ func (m *Manager) Get(principal Principal, id string) (*Run, error) {
 
 // liveLocked finds a live run; field is where id came from.
 func (m *Manager) liveLocked(principal Principal, field, id string) (*Run, error) {
+	r, err := m.findLocked(principal, field, id)
+	if err == nil && r.state != live {
+		return nil, runNotFound(r.id)
+	}
+	return r, err
+}
+
+// findLocked finds a run of the principal in any state.
+func (m *Manager) findLocked(principal Principal, field, id string) (*Run, error) {
 	id, err := m.resolveID(field, id)
 	if err != nil {
 		return nil, err
 	}
 	r, ok := m.runs[id]
-	if !ok || r.principal != principal || r.state != live {
+	if !ok || r.principal != principal {
 		return nil, runNotFound(id)
 	}
 	return r, nil
@@ -91,7 +99,7 @@ func (m *Manager) Update(principal Principal, id string, ceiling Tier) (*Run, er
 // Closing a run that is ending waits for the same end; one that has ended is
 // RUN_NOT_FOUND, which a caller that repeats itself may take for success.
 func (m *Manager) Close(ctx context.Context, principal Principal, id string) error {
-	r, err := m.closeStart(principal, id)
+	r, err := m.startClose(principal, id)
 	if err != nil {
 		return err
 	}
@@ -103,21 +111,23 @@ func (m *Manager) Close(ctx context.Context, principal Principal, id string) err
 	}
 }
 
-func (m *Manager) closeStart(principal Principal, id string) (*Run, error) {
+// startClose returns a run whose end has begun.
+func (m *Manager) startClose(principal Principal, id string) (*Run, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, err := m.liveLocked(principal, "run_id", id)
-	if err == nil {
+	r, err := m.findLocked(principal, "run_id", id)
+	if err != nil {
+		return nil, err
+	}
+	switch r.state {
+	case live:
 		r.lastActive = m.cfg.Now()
 		m.endLocked(r, CauseClosed)
-		return r, nil
+	case ending:
+	case attaching, doomed:
+		return nil, runNotFound(r.id)
 	}
-	if full, idErr := m.resolveID("run_id", id); idErr == nil {
-		if r, ok := m.runs[full]; ok && r.principal == principal && r.state == ending {
-			return r, nil
-		}
-	}
-	return nil, err
+	return r, nil
 }
 
 // Stats is what gauges show.

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// state is how far a run is in its life. It only moves forward, except that
-// no run passes through doomed that was ever live.
+// state is how far a run is in its life. A run goes from attaching to live to
+// ending; one that fails skips live, and one that is ended too early goes from
+// attaching to doomed.
 type state int
 
 const (
@@ -64,7 +65,6 @@ type Run struct {
 	lastActive time.Time
 	children   map[*Run]struct{}
 	slots      map[*Slot]struct{}
-	due        deadline
 }
 
 // Info describes a run at one moment.

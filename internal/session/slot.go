@@ -23,12 +23,11 @@ type Slot struct {
 	run      *Run
 	key      slotKey
 	acquired time.Time
+	expires  time.Time
 	expire   func(context.Context, Cause) error
 	freed    chan struct{} // closed when the slot may be taken again
 
-	// Guarded by run.m.mu.
-	ending bool // expire was or will be called; Release does nothing
-	due    deadline
+	ending bool // guarded by run.m.mu: given back, or expire is being called
 }
 
 // AcquireSlot takes the conversation's slot of that name, across all runs of
@@ -61,47 +60,48 @@ func (r *Run) AcquireSlot(name string, ttl time.Duration, expire func(ctx contex
 	if held, taken := m.slots[key]; taken {
 		return nil, sessionLive(held, now)
 	}
-	s := &Slot{run: r, key: key, acquired: now, expire: expire, freed: make(chan struct{})}
-	s.due.slot = s
+	s := &Slot{run: r, key: key, acquired: now, expires: now.Add(ttl), expire: expire, freed: make(chan struct{})}
 	m.slots[key] = s
 	if r.slots == nil {
 		r.slots = map[*Slot]struct{}{}
 	}
 	r.slots[s] = struct{}{}
-	m.deadlines.add(&s.due, now.Add(ttl))
 	return s, nil
 }
 
 // Expires returns when the slot's TTL ends.
-func (s *Slot) Expires() time.Time { return s.due.at }
+func (s *Slot) Expires() time.Time { return s.expires }
 
-// Release gives the slot back without a call of expire. It does nothing once
-// the slot was given back or is expiring, so expire may call it.
-func (s *Slot) Release() {
+// Release gives the slot back without a call of expire, and reports whether it
+// did: not when the slot was given back before, and not when expire was
+// called, which may call Release itself.
+func (s *Slot) Release() bool {
 	m := s.run.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !s.ending {
-		s.ending = true
-		m.freeSlotLocked(s)
+	if s.ending {
+		return false
 	}
+	s.ending = true
+	m.freeSlotLocked(s)
+	return true
 }
 
 func (m *Manager) freeSlotLocked(s *Slot) {
 	delete(m.slots, s.key)
 	delete(s.run.slots, s)
-	m.deadlines.remove(&s.due)
 	close(s.freed)
 }
 
-// expireSlotLocked starts the end of a slot, unless it has begun.
-func (m *Manager) expireSlotLocked(s *Slot, cause Cause) {
+// expireSlotLocked starts the end of a slot, and reports whether it did: not
+// when the end had begun.
+func (m *Manager) expireSlotLocked(s *Slot, cause Cause) bool {
 	if s.ending {
-		return
+		return false
 	}
 	s.ending = true
-	m.deadlines.remove(&s.due)
 	go m.expireSlot(s, cause)
+	return true
 }
 
 func (m *Manager) expireSlot(s *Slot, cause Cause) {
