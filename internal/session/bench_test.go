@@ -53,7 +53,7 @@ func idleManager(tb testing.TB, n int) (*session.Manager, *time.Time) {
 		tb.Fatal(err)
 	}
 	for i := range n {
-		if _, err := m.Create(context.Background(), alice, idleSpec(i)); err != nil {
+		if _, err := m.Create(tb.Context(), alice, idleSpec(i)); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -62,7 +62,7 @@ func idleManager(tb testing.TB, n int) (*session.Manager, *time.Time) {
 
 func drainIdle(tb testing.TB, m *session.Manager) {
 	tb.Helper()
-	if err := m.Drain(context.Background()); err != nil {
+	if err := m.Drain(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -140,7 +140,7 @@ func BenchmarkBegin(b *testing.B) {
 	m, _ := idleManager(b, idleRuns)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, call, err := m.Begin(context.Background(), alice, "local.run-5000")
+		_, call, err := m.Begin(b.Context(), alice, "local.run-5000")
 		if err != nil {
 			b.Fatal(err)
 		}

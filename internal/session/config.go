@@ -72,7 +72,8 @@ type Config struct {
 	OpenWorkspace func(root string) (Workspace, error)
 
 	// MaxRuns bounds the runs of the daemon, those being created and ended
-	// included; MaxRunsPerPrincipal those of one principal.
+	// included; MaxRunsPerPrincipal those of one principal, by default all,
+	// because most daemons serve one.
 	MaxRuns             int
 	MaxRunsPerPrincipal int
 	// DefaultIdleTTL is the idle TTL of a run that asks for none; MaxIdleTTL

@@ -44,9 +44,13 @@ func (m *Manager) Create(ctx context.Context, principal Principal, spec Spec) (*
 		case <-ctx.Done():
 			return nil, fmt.Errorf("create run %q: %w", r.id, context.Cause(ctx))
 		}
-		// Where another caller created the run and gave up, this one has not.
-		if !gone && !(r.abandoned && ctx.Err() == nil) {
-			return r, r.createErr
+		switch {
+		case gone: // and the id is free
+		case r.createErr == nil:
+			return r, nil
+		case r.abandoned && ctx.Err() == nil: // by another caller; this one goes on
+		default:
+			return nil, r.createErr
 		}
 	}
 }
@@ -211,7 +215,7 @@ func (m *Manager) attach(ctx context.Context, r *Run) error {
 	}
 	for _, kind := range sortedKinds(r.spec.Resources) {
 		if ctx.Err() != nil {
-			return nil // publish says why
+			return context.Cause(ctx)
 		}
 		var resource Resource
 		err := m.guard(string(kind), func() (err error) {

@@ -63,7 +63,7 @@ func TestCreateNamesEveryBadArgument(t *testing.T) {
 		IdleTTL:        -time.Second,
 	}
 	h := newHarness(t)
-	_, err := h.Create(context.Background(), alice, spec)
+	_, err := h.Create(t.Context(), alice, spec)
 	e := wantReason(t, err, toolerr.ReasonBadArgument)
 	var fields []string
 	for _, v := range e.Violations {
@@ -103,7 +103,7 @@ func TestCreateBadArguments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t)
-			_, err := h.Create(context.Background(), alice, tc.spec)
+			_, err := h.Create(t.Context(), alice, tc.spec)
 			if e := wantReason(t, err, toolerr.ReasonBadArgument); len(e.Violations) != 1 || e.Violations[0].Field != tc.field {
 				t.Errorf("violations %v: want one of %s", e.Violations, tc.field)
 			}
@@ -153,13 +153,13 @@ func TestCreateDifferentRequestSameID(t *testing.T) {
 	for name, change := range changes {
 		other := spec
 		change(&other)
-		_, err := h.Create(context.Background(), alice, other)
+		_, err := h.Create(t.Context(), alice, other)
 		if e := wantReason(t, err, toolerr.ReasonRunExists); e.Kind != toolerr.AlreadyExists {
 			t.Errorf("%s: kind %v", name, e.Kind)
 		}
 		texts = append(texts, err.Error())
 	}
-	_, err := h.Create(context.Background(), bob, spec)
+	_, err := h.Create(t.Context(), bob, spec)
 	wantReason(t, err, toolerr.ReasonRunExists)
 	texts = append(texts, err.Error())
 	if len(slices.Compact(texts)) != 1 {
@@ -177,7 +177,7 @@ func TestCreateSameRequestAtOnce(t *testing.T) {
 	for range 50 {
 		group.Go(func() {
 			<-start
-			r, err := h.Create(context.Background(), alice, spec)
+			r, err := h.Create(t.Context(), alice, spec)
 			if err != nil {
 				t.Errorf("Create: %v", err)
 			}
@@ -226,7 +226,7 @@ func TestCreateAllOrNone(t *testing.T) {
 			h := newHarness(t, withAttacher(session.KindLSP, tc.attacher))
 			spec := full() // ast, ask, debug, eval and files come before lsp, vibe after
 			spec.RunID = "abc"
-			_, err := h.Create(context.Background(), alice, spec)
+			_, err := h.Create(t.Context(), alice, spec)
 			e := wantReason(t, err, toolerr.ReasonResourceUnavailable)
 			if e.Kind != tc.kind || e.Fields["resource"] != "lsp" || !strings.Contains(e.Message, tc.text) {
 				t.Errorf("kind %v, fields %v, message %q", e.Kind, e.Fields, e.Message)
@@ -257,7 +257,7 @@ func TestCreateUnattachableKinds(t *testing.T) {
 	h := newHarness(t, func(_ *harness, cfg *session.Config) {
 		cfg.Attachers = map[session.Kind]session.Attacher{session.KindAST: cfg.Attachers[session.KindAST]}
 	})
-	_, err := h.Create(context.Background(), alice, full())
+	_, err := h.Create(t.Context(), alice, full())
 	e := wantReason(t, err, toolerr.ReasonResourceUnavailable)
 	if e.Fields["resource"] != "ask, debug, eval, files, lsp, vibe" || !strings.HasSuffix(e.Message, "it can attach: ast") {
 		t.Errorf("fields %v, message %q", e.Fields, e.Message)
@@ -275,7 +275,7 @@ func TestCreateWorkspaceFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t, func(_ *harness, cfg *session.Config) { cfg.OpenWorkspace = open })
-			_, err := h.Create(context.Background(), alice, full())
+			_, err := h.Create(t.Context(), alice, full())
 			if err == nil || name == "error" && !errors.Is(err, outside) {
 				t.Errorf("error %v", err)
 			}
@@ -394,13 +394,13 @@ func TestCreateLimits(t *testing.T) {
 	named.RunID = "abc"
 	h.create(alice, named)
 	second := h.create(alice, minimal)
-	_, err := h.Create(context.Background(), alice, minimal)
+	_, err := h.Create(t.Context(), alice, minimal)
 	wantLimit(t, err, "max_runs_per_principal", "2")
 	h.create(bob, minimal)
-	_, err = h.Create(context.Background(), bob, minimal)
+	_, err = h.Create(t.Context(), bob, minimal)
 	wantLimit(t, err, "max_runs", "3")
 	h.create(alice, named) // no new run, so no limit
-	if err := h.Close(context.Background(), alice, second.ID()); err != nil {
+	if err := h.Close(t.Context(), alice, second.ID()); err != nil {
 		t.Fatal(err)
 	}
 	h.create(alice, minimal)

@@ -15,12 +15,7 @@ func (m *Manager) Drain(ctx context.Context) error {
 	case <-m.startDrain():
 	case <-ctx.Done():
 	}
-	runs := m.endAll()
-	errs := make([]error, len(runs))
-	for i, r := range runs {
-		errs[i] = m.awaitGone(r)
-	}
-	return errors.Join(errs...)
+	return errors.Join(m.awaitGone(m.endAll())...)
 }
 
 // startDrain refuses new runs and returns a channel that is closed when no

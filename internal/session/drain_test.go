@@ -134,10 +134,10 @@ func TestDrainTellsWhatWasNotReleased(t *testing.T) {
 	h := newHarness(t, withClose(session.KindEval, func(context.Context) error { return stuck }))
 	h.create(alice, full())
 	h.create(bob, minimal)
-	if err := h.Drain(context.Background()); !errors.Is(err, stuck) {
+	if err := h.Drain(t.Context()); !errors.Is(err, stuck) {
 		t.Errorf("Drain: %v", err)
 	}
-	if err := h.Drain(context.Background()); err != nil {
+	if err := h.Drain(t.Context()); err != nil {
 		t.Errorf("a second Drain: %v", err)
 	}
 }

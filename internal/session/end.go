@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -42,41 +44,49 @@ func (m *Manager) finish(r *Run) {
 	m.drop(r, errors.Join(errs...))
 }
 
-// awaitChildren waits for the children, which endLocked has ended.
+// awaitChildren waits for the children, which endLocked has ended. What they
+// could not release is logged as theirs, and is no failure of their parent.
 func (m *Manager) awaitChildren(r *Run) {
 	m.mu.Lock()
-	children := make([]*Run, 0, len(r.children))
-	for child := range r.children {
-		children = append(children, child)
-	}
+	children := slices.Collect(maps.Keys(r.children))
 	m.mu.Unlock()
-	for _, child := range children {
-		// What a child could not release is logged there, and is not an error
-		// of its parent.
-		_ = m.awaitGone(child)
-	}
+	m.awaitGone(children)
 }
 
-// awaitGone waits until a run whose end has begun is gone, and returns what it
-// could not release. The end of a live run is bounded by itself. One that was
-// still being created depends on its attachers, and those that ignore their
-// context are not waited for longer than a close may take.
-func (m *Manager) awaitGone(r *Run) error {
+// awaitGone waits until runs whose end has begun are gone, and returns what
+// they could not release. The end of a live run is bounded by itself. One that
+// was still being created depends on its attachers, and those that ignore
+// their context are not waited for longer than a close may take.
+func (m *Manager) awaitGone(runs []*Run) []error {
+	patience, cancel := m.closeContext()
+	defer cancel()
+	errs := make([]error, len(runs))
+	for i, r := range runs {
+		if !m.isDoomed(r) {
+			<-r.done
+			errs[i] = r.endErr
+			continue
+		}
+		select {
+		case <-r.done:
+			errs[i] = r.endErr
+		case <-patience.Done():
+			errs[i] = fmt.Errorf("creation of run %q: %w", r.id, errAbandoned)
+			m.logFailure(r, "attach", errs[i])
+		}
+	}
+	return errs
+}
+
+func (m *Manager) isDoomed(r *Run) bool {
 	m.mu.Lock()
-	isDoomed := r.state == doomed
-	m.mu.Unlock()
-	if !isDoomed {
-		<-r.done
-		return r.endErr
-	}
-	select {
-	case <-r.done:
-		return r.endErr
-	case <-time.After(m.cfg.CloseTimeout):
-		err := fmt.Errorf("creation of run %q: %w", r.id, errAbandoned)
-		m.logFailure(r, "attach", err)
-		return err
-	}
+	defer m.mu.Unlock()
+	return r.state == doomed
+}
+
+// closeContext bounds one step of an end, which depends on no caller.
+func (m *Manager) closeContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), m.cfg.CloseTimeout) //nolint:forbidigo // the end of a run has no caller
 }
 
 func (m *Manager) endSlots(r *Run) {
@@ -148,7 +158,7 @@ func (m *Manager) drop(r *Run, err error) {
 // bounded calls f with a context of CloseTimeout and leaves it behind when it
 // is still running then. A panic in f is an error. what names f in the error.
 func (m *Manager) bounded(what string, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), m.cfg.CloseTimeout) //nolint:forbidigo // an end depends on no caller
+	ctx, cancel := m.closeContext()
 	defer cancel()
 	result := make(chan error, 1)
 	go func() {

@@ -25,7 +25,7 @@ func TestCloseCancelsCallsInFlight(t *testing.T) {
 		<-ctx.Done()
 		call.Done()
 	}()
-	if err := h.Close(context.Background(), alice, r.ID()); err != nil {
+	if err := h.Close(t.Context(), alice, r.ID()); err != nil {
 		t.Fatal(err)
 	}
 	e := wantReason(t, context.Cause(ctx), toolerr.ReasonRunEnded)
@@ -37,7 +37,7 @@ func TestCloseCancelsCallsInFlight(t *testing.T) {
 func TestCallEndsWithItsCallersContext(t *testing.T) {
 	h := newHarness(t)
 	r := h.create(alice, minimal)
-	parent, cancel := context.WithCancel(context.Background())
+	parent, cancel := context.WithCancel(t.Context())
 	ctx, call, err := h.Begin(parent, alice, r.ID())
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestCloseAtOnceClosesOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 20 {
 		group.Go(func() {
-			err := h.Close(context.Background(), alice, "abc")
+			err := h.Close(t.Context(), alice, "abc")
 			if err != nil && !toolerr.Is(err, toolerr.ReasonRunNotFound) {
 				t.Errorf("Close: %v", err)
 			}

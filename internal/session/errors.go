@@ -75,7 +75,7 @@ func cannotAttach(kind Kind, err error) *toolerr.Error {
 		"resource %s cannot be attached: %v", kind, err).
 		WithField("resource", string(kind)).
 		WithCause(err)
-	if inner, ok := toolerr.As(err); ok {
+	if inner, ok := toolerr.As(err); ok && inner.Kind != toolerr.Internal {
 		e.Kind = inner.Kind
 		e.Violations = inner.Violations
 	}

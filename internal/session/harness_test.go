@@ -61,11 +61,8 @@ func newHarness(t *testing.T, changes ...func(*harness, *session.Config)) *harne
 		t.Fatalf("New: %v", err)
 	}
 	h.Manager = m
-	t.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel() // no grace
-		_ = m.Drain(ctx)
-	})
+	// The test's context has ended by then, so there is no grace.
+	t.Cleanup(func() { _ = m.Drain(t.Context()) })
 	return h
 }
 
@@ -156,7 +153,7 @@ func (h *harness) lines() []string {
 // create makes a run that must succeed.
 func (h *harness) create(principal session.Principal, spec session.Spec) *session.Run {
 	h.t.Helper()
-	r, err := h.Create(context.Background(), principal, spec)
+	r, err := h.Create(h.t.Context(), principal, spec)
 	if err != nil {
 		h.t.Fatalf("Create(%+v): %v", spec, err)
 	}
@@ -166,7 +163,7 @@ func (h *harness) create(principal session.Principal, spec session.Spec) *sessio
 // begin starts a call that must succeed.
 func (h *harness) begin(principal session.Principal, id string) (context.Context, *session.Call) {
 	h.t.Helper()
-	ctx, call, err := h.Begin(context.Background(), principal, id)
+	ctx, call, err := h.Begin(h.t.Context(), principal, id)
 	if err != nil {
 		h.t.Fatalf("Begin(%q): %v", id, err)
 	}
@@ -181,7 +178,7 @@ func (h *harness) alive(principal session.Principal, id string) bool {
 // awaitGone waits until a run that is ending is gone.
 func (h *harness) awaitGone(principal session.Principal, id string) {
 	h.t.Helper()
-	err := h.Close(context.Background(), principal, id)
+	err := h.Close(h.t.Context(), principal, id)
 	if err != nil && !toolerr.Is(err, toolerr.ReasonRunNotFound) {
 		h.t.Fatalf("end of %q: %v", id, err)
 	}

@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"context"
 	"regexp"
 	"strings"
 	"testing"
@@ -40,7 +39,7 @@ func TestRunIDs(t *testing.T) {
 			h := newHarness(t)
 			spec := minimal
 			spec.RunID = tc.id
-			r, err := h.Create(context.Background(), alice, spec)
+			r, err := h.Create(t.Context(), alice, spec)
 			if tc.reason != "" {
 				wantReason(t, err, tc.reason)
 				_, err = h.Get(alice, tc.id)
@@ -76,13 +75,13 @@ func TestWrongReplicaNamesTheOwner(t *testing.T) {
 	if !regexp.MustCompile(`^toolsd-1\.[a-z2-7]{13}$`).MatchString(r.ID()) {
 		t.Errorf("made id %q", r.ID())
 	}
-	_, _, err := h.Begin(context.Background(), alice, "toolsd-0.abc")
+	_, _, err := h.Begin(t.Context(), alice, "toolsd-0.abc")
 	if e := wantReason(t, err, toolerr.ReasonWrongReplica); e.Fields["owner"] != "toolsd-0" || e.Kind != toolerr.FailedPrecondition {
 		t.Errorf("kind %v, fields %v: want owner toolsd-0", e.Kind, e.Fields)
 	}
 	child := minimal
 	child.ParentRunID = "toolsd-2.abc"
-	_, err = h.Create(context.Background(), alice, child)
+	_, err = h.Create(t.Context(), alice, child)
 	if e := wantReason(t, err, toolerr.ReasonWrongReplica); e.Fields["owner"] != "toolsd-2" {
 		t.Errorf("fields %v: want owner toolsd-2", e.Fields)
 	}
@@ -118,7 +117,7 @@ func FuzzRunID(f *testing.F) {
 		}
 		spec := minimal
 		spec.RunID = id
-		r, err := m.Create(context.Background(), alice, spec)
+		r, err := m.Create(t.Context(), alice, spec)
 		if err != nil {
 			if !toolerr.Is(err, toolerr.ReasonBadArgument) && !toolerr.Is(err, toolerr.ReasonWrongReplica) {
 				t.Fatalf("Create(%q): %v", id, err)
@@ -131,7 +130,7 @@ func FuzzRunID(f *testing.F) {
 		if again, err := m.Get(alice, r.ID()); err != nil || again != r {
 			t.Fatalf("Get(%q) = %v, %v", r.ID(), again, err)
 		}
-		if err := m.Close(context.Background(), alice, id); err != nil {
+		if err := m.Close(t.Context(), alice, id); err != nil {
 			t.Fatal(err)
 		}
 	})

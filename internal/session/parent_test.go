@@ -54,7 +54,7 @@ func TestChildWorkspace(t *testing.T) {
 			h := newHarness(t)
 			spec := childOf(h.create(alice, full()), "child")
 			spec.WorkspaceRoot = root
-			_, err := h.Create(context.Background(), alice, spec)
+			_, err := h.Create(t.Context(), alice, spec)
 			if inside {
 				if err != nil {
 					t.Fatal(err)
@@ -78,7 +78,7 @@ func TestChildOfParentWithoutWorkspace(t *testing.T) {
 		"own workspace":   {Ceiling: session.TierRead, ParentRunID: parent.ID(), WorkspaceRoot: "/ws"},
 		"kind that needs": {Ceiling: session.TierRead, ParentRunID: parent.ID(), Resources: map[session.Kind]any{session.KindAST: nil}},
 	} {
-		_, err := h.Create(context.Background(), alice, spec)
+		_, err := h.Create(t.Context(), alice, spec)
 		if e := wantReason(t, err, toolerr.ReasonBadArgument); e.Violations[0].Field != "workspace_root" {
 			t.Errorf("%s: violations %v", name, e.Violations)
 		}
@@ -91,7 +91,7 @@ func TestChildCeiling(t *testing.T) {
 	spec := full()
 	spec.Ceiling = session.TierWrite
 	parent := h.create(alice, spec)
-	_, err := h.Create(context.Background(), alice, childOf(parent, "child"))
+	_, err := h.Create(t.Context(), alice, childOf(parent, "child"))
 	e := wantReason(t, err, toolerr.ReasonBadArgument)
 	if e.Message != "max_tier: exec is above the parent run's ceiling, write" {
 		t.Errorf("message %q", e.Message)
@@ -125,10 +125,10 @@ func TestChildCeiling(t *testing.T) {
 func TestParentMustLive(t *testing.T) {
 	h := newHarness(t)
 	parent := h.create(alice, full())
-	if err := h.Close(context.Background(), alice, parent.ID()); err != nil {
+	if err := h.Close(t.Context(), alice, parent.ID()); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.Create(context.Background(), alice, childOf(parent, "child"))
+	_, err := h.Create(t.Context(), alice, childOf(parent, "child"))
 	wantReason(t, err, toolerr.ReasonRunNotFound)
 }
 
@@ -138,7 +138,7 @@ func TestDepthIsBounded(t *testing.T) {
 	for range session.MaxDepth {
 		r = h.create(alice, session.Spec{Ceiling: session.TierRead, ParentRunID: r.ID()})
 	}
-	_, err := h.Create(context.Background(), alice, session.Spec{Ceiling: session.TierRead, ParentRunID: r.ID()})
+	_, err := h.Create(t.Context(), alice, session.Spec{Ceiling: session.TierRead, ParentRunID: r.ID()})
 	wantLimit(t, err, "max_run_depth", "8")
 }
 
@@ -153,7 +153,7 @@ func TestChildrenEndBeforeTheirParent(t *testing.T) {
 		<-ctx.Done()
 		call.Done()
 	}()
-	if err := h.Close(context.Background(), alice, "p"); err != nil {
+	if err := h.Close(t.Context(), alice, "p"); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"close eval local.g", "close eval local.c", "close eval local.p"}
@@ -172,7 +172,7 @@ func TestClosingAChildLeavesTheParent(t *testing.T) {
 	h := newHarness(t)
 	parent := h.create(alice, minimal)
 	child := h.create(alice, session.Spec{Ceiling: session.TierRead, ParentRunID: parent.ID()})
-	if err := h.Close(context.Background(), alice, child.ID()); err != nil {
+	if err := h.Close(t.Context(), alice, child.ID()); err != nil {
 		t.Fatal(err)
 	}
 	if !h.alive(alice, parent.ID()) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/toolsd/toolsd/internal/session"
 	"github.com/toolsd/toolsd/internal/toolerr"
@@ -77,7 +79,7 @@ func TestAnotherPrincipalsRun(t *testing.T) {
 	secret := minimal
 	secret.RunID = "secret"
 	h.create(alice, secret)
-	ctx := context.Background()
+	ctx := t.Context()
 	for name, call := range map[string]func(id string) error{
 		"Get":         func(id string) error { _, err := h.Get(bob, id); return err },
 		"Update":      func(id string) error { _, err := h.Update(bob, id, session.TierRead); return err },
@@ -107,14 +109,14 @@ func TestAnotherPrincipalsRun(t *testing.T) {
 func TestClosedRunIsNotFound(t *testing.T) {
 	h := newHarness(t)
 	r := h.create(alice, minimal)
-	if err := h.Close(context.Background(), alice, r.ID()); err != nil {
+	if err := h.Close(t.Context(), alice, r.ID()); err != nil {
 		t.Fatal(err)
 	}
 	_, err := h.Get(alice, r.ID())
 	wantReason(t, err, toolerr.ReasonRunNotFound)
-	_, _, err = h.Begin(context.Background(), alice, r.ID())
+	_, _, err = h.Begin(t.Context(), alice, r.ID())
 	wantReason(t, err, toolerr.ReasonRunNotFound)
-	wantReason(t, h.Close(context.Background(), alice, r.ID()), toolerr.ReasonRunNotFound)
+	wantReason(t, h.Close(t.Context(), alice, r.ID()), toolerr.ReasonRunNotFound)
 }
 
 func TestListPages(t *testing.T) {
@@ -161,7 +163,7 @@ func TestListBetweenChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, closed := range []int{0, 2, 4} { // 2 is what the token stands for
-		if err := h.Close(context.Background(), alice, runs[closed].ID()); err != nil {
+		if err := h.Close(t.Context(), alice, runs[closed].ID()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,6 +175,31 @@ func TestListBetweenChanges(t *testing.T) {
 	if want := []*session.Run{runs[3], runs[5], newest}; !slices.Equal(page, want) {
 		t.Errorf("second page %v, want %v", page, want)
 	}
+}
+
+func TestListHasLiveRunsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		h := newHarness(t,
+			withClose(session.KindEval, func(context.Context) error { <-release; return nil }),
+			withAttacher(session.KindVibe, func(context.Context, session.AttachEnv, any) (session.Resource, error) {
+				<-release
+				return closer(func(context.Context) error { return nil }), nil
+			}))
+		var group sync.WaitGroup
+		ending := h.create(alice, session.Spec{Ceiling: session.TierRead, Resources: map[session.Kind]any{session.KindEval: nil}})
+		group.Go(func() { _ = h.Close(t.Context(), alice, ending.ID()) })
+		group.Go(func() {
+			_, _ = h.Create(t.Context(), alice, session.Spec{Ceiling: session.TierRead, Resources: map[session.Kind]any{session.KindVibe: nil}})
+		})
+		lives := h.create(alice, minimal)
+		synctest.Wait()
+		if page, _, err := h.List(alice, 0, ""); err != nil || len(page) != 1 || page[0] != lives || h.Stats().Runs != 3 {
+			t.Errorf("List = %v, %v of %d runs: want the live one", page, err, h.Stats().Runs)
+		}
+		close(release)
+		group.Wait()
+	})
 }
 
 func TestListBadArguments(t *testing.T) {

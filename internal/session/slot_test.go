@@ -139,7 +139,7 @@ func TestReleaseInsideExpire(t *testing.T) {
 	h.advance(time.Minute)
 	h.Sweep()
 	<-done
-	if err := h.Close(context.Background(), alice, r.ID()); err != nil {
+	if err := h.Close(t.Context(), alice, r.ID()); err != nil {
 		t.Fatal(err)
 	}
 	if len(h.Stats().Slots) != 0 {
@@ -159,7 +159,7 @@ func TestSlotEndsWithItsRun(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Close(context.Background(), alice, r.ID()); err != nil {
+	if err := h.Close(t.Context(), alice, r.ID()); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(h.lines()[1:], ", "); got != "expire closed, close eval local.abc" {

@@ -140,7 +140,7 @@ func (spec Spec) sameRequest(other Spec) bool {
 		spec.IdleTTL == other.IdleTTL &&
 		maps.Equal(spec.Env, other.Env) &&
 		maps.Equal(spec.Labels, other.Labels) &&
-		maps.EqualFunc(spec.Resources, other.Resources, func(a, b any) bool { return reflect.DeepEqual(a, b) })
+		maps.EqualFunc(spec.Resources, other.Resources, reflect.DeepEqual)
 }
 
 func mapBytes(pairs map[string]string) int {

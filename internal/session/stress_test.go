@@ -71,7 +71,7 @@ func TestStress(t *testing.T) {
 		})
 	}
 	group.Wait()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := h.Drain(ctx); err != nil {
 		t.Errorf("Drain: %v", err)
@@ -102,7 +102,7 @@ func (s *stressor) principal() session.Principal {
 }
 
 func (s *stressor) step() {
-	ctx := context.Background()
+	ctx := s.l.t.Context()
 	if s.rand.IntN(4) == 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)

@@ -50,7 +50,7 @@ func TestWhatKeepsARunFromBeingIdle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t)
 			r := h.create(alice, session.Spec{Ceiling: session.TierRead, IdleTTL: ttl})
-			_, call, err := start(h)(context.Background(), alice, r.ID())
+			_, call, err := start(h)(t.Context(), alice, r.ID())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,10 +58,13 @@ func TestWhatKeepsARunFromBeingIdle(t *testing.T) {
 			if h.Sweep() != 0 || r.Info().InFlight != 1 {
 				t.Fatal("swept with a call in flight")
 			}
+			if n := h.Stats().Calls; n != map[string]int{"call": 1, "stream": 0}[name] {
+				t.Errorf("%d calls in flight", n)
+			}
 			call.Done()
 			call.Done() // counts once
-			if r.Info().InFlight != 0 {
-				t.Fatalf("%d in flight", r.Info().InFlight)
+			if r.Info().InFlight != 0 || h.Stats().Calls != 0 {
+				t.Fatalf("%d in flight in the run, %d in all", r.Info().InFlight, h.Stats().Calls)
 			}
 			h.advance(ttl - 1)
 			if h.Sweep() != 0 {
@@ -110,7 +113,7 @@ func TestAParentIsNotIdleWhileAChildWorks(t *testing.T) {
 	}
 	call.Done()
 	h.advance(ttl / 2)
-	if err := h.Close(context.Background(), alice, child.ID()); err != nil {
+	if err := h.Close(t.Context(), alice, child.ID()); err != nil {
 		t.Fatal(err)
 	}
 	h.advance(ttl - 1)
@@ -139,6 +142,33 @@ func TestSweepTakesAFamilyOnce(t *testing.T) {
 	if n := h.Sweep(); n != 0 {
 		t.Errorf("swept %d runs that are gone", n)
 	}
+}
+
+// TestCallComesDuringASweep begins a call in a run that the same sweep has
+// found idle.
+func TestCallComesDuringASweep(t *testing.T) {
+	var h *harness
+	var saved *session.Call
+	h = newHarness(t, func(_ *harness, cfg *session.Config) {
+		cfg.Observe = func(e session.Event) {
+			if e.Type != session.EventSwept || saved != nil {
+				return
+			}
+			for _, id := range []string{"a", "b"} {
+				if h.alive(alice, id) {
+					_, saved = h.begin(alice, id)
+				}
+			}
+		}
+	})
+	for _, id := range []string{"a", "b"} {
+		h.create(alice, session.Spec{RunID: id, Ceiling: session.TierRead, IdleTTL: time.Minute})
+	}
+	h.advance(time.Minute)
+	if n := h.Sweep(); n != 1 || saved == nil || !h.alive(alice, saved.Run().ID()) {
+		t.Fatalf("swept %d runs: want the one without a call", n)
+	}
+	saved.Done()
 }
 
 func TestRunSweeper(t *testing.T) {
