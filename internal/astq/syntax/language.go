@@ -1,0 +1,289 @@
+// Package syntax owns the grammars and what one parse gives: a flat array of
+// nodes, made by one C call, so that matching is plain Go over memory
+// (the figures stand in docs/decisions.md). It knows which files belong to
+// which language and in which contexts a fragment of a language may stand.
+//
+// It reads grammar folders and otherwise no files, and keeps no trees.
+package syntax
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/toolsd/toolsd/internal/toolerr"
+)
+
+// Language is a language that patterns and files may be in. It is immutable
+// and safe for concurrent use.
+type Language struct {
+	ID         string
+	Aliases    []string
+	Extensions []string // with the dot
+	Shebangs   []string // names of interpreters
+	Contexts   []Context
+
+	grammar *grammar // nil when there is none
+	reason  string   // why there is none
+	version string
+	reshape func(*Tree) []Node
+	lists   map[Symbol]bool
+	blocks  map[Symbol]bool
+}
+
+// Version returns the grammar's version, or "".
+func (l *Language) Version() string { return l.version }
+
+// ABI returns the grammar's tree-sitter ABI, or 0 without a grammar.
+func (l *Language) ABI() int {
+	if l.grammar == nil {
+		return 0
+	}
+	return l.grammar.abi
+}
+
+// File returns the file that the grammar was loaded from, or "".
+func (l *Language) File() string {
+	if l.grammar == nil {
+		return ""
+	}
+	return l.grammar.file
+}
+
+// Unusable returns why the language has no grammar, or nil.
+func (l *Language) Unusable() error {
+	if l.grammar != nil {
+		return nil
+	}
+	return toolerr.New(toolerr.FailedPrecondition, toolerr.ReasonUnknownLanguage, "language %s cannot be searched: %s", l.ID, l.reason)
+}
+
+// KindName returns the name of a kind.
+func (l *Language) KindName(s Symbol) string { return l.grammar.name(s) }
+
+// IsList reports whether a kind only holds a list, without brackets.
+func (l *Language) IsList(s Symbol) bool { return l.lists[s] }
+
+// IsBlock reports whether a kind is a list of statements.
+func (l *Language) IsBlock(s Symbol) bool { return l.blocks[s] }
+
+// Languages are all languages of a daemon. Safe for concurrent use.
+type Languages struct {
+	all         []*Language // by id
+	byName      map[string]*Language
+	byExtension map[string]*Language
+	byShebang   map[string]*Language
+}
+
+// metadata is the file <id>.json beside a compiled grammar.
+type metadata struct {
+	Version    string    `json:"version"`
+	Source     string    `json:"source"`
+	Aliases    []string  `json:"aliases"`
+	Extensions []string  `json:"extensions"`
+	Shebangs   []string  `json:"shebangs"`
+	Literals   []string  `json:"literals"`
+	Contexts   []Context `json:"contexts"`
+}
+
+// NewLanguages makes the linked grammars ready and loads those of the folders,
+// <id>.so each, with an optional <id>.json that says more of it. A folder that
+// cannot be read and a grammar that cannot be used are errors that name the
+// file; a known language whose grammar is in no folder is there, unusable.
+func NewLanguages(folders []string) (*Languages, error) {
+	files, err := grammarFiles(folders)
+	if err != nil {
+		return nil, err
+	}
+	rows := table()
+	for id := range files {
+		if !slices.ContainsFunc(rows, func(r row) bool { return r.id == id }) {
+			rows = append(rows, row{id: id})
+		}
+	}
+	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.id, b.id) })
+	ls := &Languages{byName: map[string]*Language{}, byExtension: map[string]*Language{}, byShebang: map[string]*Language{}}
+	for _, r := range rows {
+		l, err := newLanguage(r, files[r.id], folders)
+		if err != nil {
+			return nil, err
+		}
+		if err := ls.add(l); err != nil {
+			return nil, err
+		}
+	}
+	return ls, nil
+}
+
+// grammarFiles finds the compiled grammars, by language id; an earlier folder
+// wins.
+func grammarFiles(folders []string) (map[string]string, error) {
+	files := map[string]string{}
+	for _, folder := range folders {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			return nil, fmt.Errorf("read the grammar folder: %w", err)
+		}
+		for _, e := range entries {
+			id, isLibrary := strings.CutSuffix(e.Name(), ".so")
+			if _, taken := files[id]; isLibrary && !taken {
+				files[id] = filepath.Join(folder, e.Name())
+			}
+		}
+	}
+	return files, nil
+}
+
+func newLanguage(r row, file string, folders []string) (*Language, error) {
+	meta, err := readMetadata(file)
+	if err != nil {
+		return nil, err
+	}
+	l := &Language{
+		ID: r.id, Aliases: append(r.aliases, meta.Aliases...), Extensions: append(r.extensions, meta.Extensions...),
+		Shebangs: append(r.shebangs, meta.Shebangs...), Contexts: r.contexts, version: r.version,
+	}
+	if len(meta.Contexts) > 0 {
+		l.Contexts = meta.Contexts
+	}
+	if len(l.Contexts) == 0 {
+		l.Contexts = []Context{{Name: "file"}}
+	}
+	switch {
+	case file != "":
+		l.grammar, err = loadGrammar(file, r.id)
+		l.version = meta.Version
+	case r.linked != nil:
+		l.grammar, err = newGrammar(r.linked())
+	default:
+		l.reason = fmt.Sprintf("its grammar %s.so is in no grammar folder (%s); run scripts/setup.sh grammars, or name a folder with --grammar-dir",
+			r.id, folderList(folders))
+		return l, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.complete(r, meta.Literals)
+	return l, nil
+}
+
+func folderList(folders []string) string {
+	if len(folders) == 0 {
+		return "none is configured"
+	}
+	return strings.Join(folders, ", ")
+}
+
+// complete looks up the kinds that the row names.
+func (l *Language) complete(r row, literals []string) {
+	g := l.grammar
+	if l.version == "" {
+		l.version = g.version
+	}
+	for _, name := range append(r.literals, literals...) {
+		for _, s := range g.bySymbol[name] {
+			g.literals[s] = true
+		}
+	}
+	symbols := func(names []string) map[Symbol]bool {
+		set := map[Symbol]bool{}
+		for _, name := range names {
+			for _, s := range g.bySymbol[name] {
+				set[s] = true
+			}
+		}
+		return set
+	}
+	l.lists, l.blocks = symbols(r.lists), symbols(r.blocks)
+	if r.reshape != nil {
+		l.reshape = r.reshape(g)
+	}
+}
+
+func readMetadata(library string) (metadata, error) {
+	var meta metadata
+	if library == "" {
+		return meta, nil
+	}
+	name := strings.TrimSuffix(library, ".so") + ".json"
+	data, err := os.ReadFile(name) //nolint:gosec // in a folder that the operator names
+	if errors.Is(err, fs.ErrNotExist) {
+		return meta, nil
+	}
+	if err != nil {
+		return meta, fmt.Errorf("read what is said of a grammar: %w", err)
+	}
+	if err := json.Unmarshal(data, &meta); err != nil {
+		return meta, fmt.Errorf("read what is said of a grammar: %s: %w", name, err)
+	}
+	return meta, nil
+}
+
+func (ls *Languages) add(l *Language) error {
+	ls.all = append(ls.all, l)
+	for _, name := range append([]string{l.ID}, l.Aliases...) {
+		if other, taken := ls.byName[name]; taken {
+			return fmt.Errorf("languages %s and %s are both called %q", other.ID, l.ID, name)
+		}
+		ls.byName[name] = l
+	}
+	for _, e := range l.Extensions {
+		if other, taken := ls.byExtension[e]; taken {
+			return fmt.Errorf("languages %s and %s both claim %q", other.ID, l.ID, e)
+		}
+		ls.byExtension[e] = l
+	}
+	for _, s := range l.Shebangs {
+		ls.byShebang[s] = l
+	}
+	return nil
+}
+
+// All returns the languages, by id.
+func (ls *Languages) All() []*Language { return ls.all }
+
+// ByName returns the language of an id or an alias, in any case.
+func (ls *Languages) ByName(name string) (*Language, bool) {
+	l, ok := ls.byName[strings.ToLower(name)]
+	return l, ok
+}
+
+// ByPath returns the language of a file by its name, or, for a name without
+// an extension, by its first line, which head returns.
+func (ls *Languages) ByPath(name string, head func() []byte) (*Language, bool) {
+	ext := path.Ext(name)
+	if ext != "" {
+		l, ok := ls.byExtension[strings.ToLower(ext)]
+		return l, ok
+	}
+	if head == nil {
+		return nil, false
+	}
+	l, ok := ls.byShebang[interpreter(head())]
+	return l, ok
+}
+
+// interpreter reads a "#!" line: the name of the program that it starts.
+func interpreter(head []byte) string {
+	line, _, _ := strings.Cut(string(head), "\n")
+	rest, ok := strings.CutPrefix(line, "#!")
+	if !ok {
+		return ""
+	}
+	words := strings.Fields(rest)
+	for len(words) > 0 && (path.Base(words[0]) == "env" || strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	// python3.12 is python3; the version's point ends the name.
+	name, _, _ := strings.Cut(path.Base(words[0]), ".")
+	return name
+}
