@@ -31,6 +31,8 @@ type grammar struct {
 	// literals marks the kinds of string literals, by symbol.
 	literals map[Symbol]bool
 	bySymbol map[string][]Symbol
+	// separators are the roles of the tokens, by symbol.
+	separators []Separator
 }
 
 // newGrammar checks a grammar's ABI and reads its symbols.
@@ -47,6 +49,7 @@ func newGrammar(language unsafe.Pointer) (*grammar, error) {
 		name := C.GoString(C.ts_language_symbol_name(l, C.TSSymbol(s)))
 		g.names = append(g.names, name)
 		g.bySymbol[name] = append(g.bySymbol[name], s)
+		g.separators = append(g.separators, separatorOf(name))
 	}
 	return g, nil
 }

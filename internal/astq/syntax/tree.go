@@ -27,8 +27,9 @@ type Node struct {
 func (n *Node) Named() bool { return n.flags&flagNamed != 0 }
 
 // Extra reports whether the node may stand anywhere: a comment, a line
-// continuation.
-func (n *Node) Extra() bool { return n.flags&flagExtra != 0 }
+// continuation. The parser calls what it could make no sense of extra as
+// well; this does not.
+func (n *Node) Extra() bool { return n.flags&(flagExtra|flagError) == flagExtra }
 
 // IsError reports whether the parser could make no sense of the node.
 func (n *Node) IsError() bool { return n.flags&flagError != 0 }

@@ -1,0 +1,116 @@
+// Package astq is structural search: finding code by its shape, rewriting it
+// in two steps (stage, then accept or discard), and the texts that a model
+// reads of both (spec.md, "ast_grep", "ast_edit" and "resolve").
+//
+// An Engine holds the grammars and limits of a daemon, a Session what belongs
+// to one run. Files are reached and written through package workspace only.
+package astq
+
+import (
+	"context"
+	"time"
+
+	"github.com/toolsd/toolsd/internal/astq/pattern"
+	"github.com/toolsd/toolsd/internal/astq/syntax"
+	"github.com/toolsd/toolsd/internal/toolerr"
+)
+
+// Config are the grammar folders and limits of an engine; every limit must be
+// above zero.
+type Config struct {
+	// GrammarDirs hold compiled grammars, <language>.so each.
+	GrammarDirs []string
+	// MaxFileBytes is the size of the largest file that is read.
+	MaxFileBytes int64
+	// ParseTimeout bounds the parsing of one file.
+	ParseTimeout time.Duration
+	// SearchTimeout bounds one search.
+	SearchTimeout time.Duration
+	// MaxStagedBytes bounds the rewritten files that one session may hold.
+	MaxStagedBytes int64
+}
+
+// Engine is what all runs of a daemon share. Its methods are safe for
+// concurrent use.
+type Engine struct {
+	config    Config
+	languages *syntax.Languages
+}
+
+// NewEngine loads the grammars. A grammar that cannot be used is an error that
+// names its file.
+func NewEngine(config Config) (*Engine, error) {
+	languages, err := syntax.NewLanguages(config.GrammarDirs)
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{config: config, languages: languages}, nil
+}
+
+// LanguageInfo describes a language and its grammar.
+type LanguageInfo struct {
+	ID         string
+	Version    string
+	ABI        int
+	File       string // it was loaded from; empty when it is linked in
+	Extensions []string
+	// Unavailable says why the language cannot be searched; empty when it can.
+	Unavailable string
+}
+
+// Languages describes every language, by id.
+func (e *Engine) Languages() []LanguageInfo {
+	all := e.languages.All()
+	out := make([]LanguageInfo, len(all))
+	for i, l := range all {
+		out[i] = LanguageInfo{ID: l.ID, Version: l.Version(), ABI: l.ABI(), File: l.File(), Extensions: l.Extensions}
+		if err := l.Unusable(); err != nil {
+			out[i].Unavailable = err.Error()
+		}
+	}
+	return out
+}
+
+// resolveLanguage finds the language that a caller named, or that the scope
+// tells by its name. known tells what a named file is; it may be nil.
+func (e *Engine) resolveLanguage(name, scope string, head func() []byte) (*syntax.Language, error) {
+	inferred, known := e.languages.ByPath(scope, head)
+	if name == "" {
+		if !known {
+			return nil, toolerr.New(toolerr.InvalidArgument, toolerr.ReasonLanguageRequired,
+				"the language of %q cannot be told from its name; give language, one of: %s", scope, e.languageList())
+		}
+		return inferred, inferred.Unusable()
+	}
+	l, ok := e.languages.ByName(name)
+	if !ok {
+		return nil, toolerr.New(toolerr.InvalidArgument, toolerr.ReasonUnknownLanguage,
+			"there is no language %q; known are: %s", name, e.languageList())
+	}
+	if known && inferred != l && !compatible(inferred, l) {
+		return nil, toolerr.BadArgument("language", "is %s, but %s is a %s file; leave language out, or name another path", l.ID, scope, inferred.ID)
+	}
+	return l, l.Unusable()
+}
+
+// compatible tells whether a file of one language may be searched as another:
+// a C header may hold C++.
+func compatible(file, asked *syntax.Language) bool { return file.ID == "c" && asked.ID == "cpp" }
+
+func (e *Engine) languageList() string {
+	var ids []string
+	for _, l := range e.languages.All() {
+		if l.Unusable() == nil {
+			ids = append(ids, l.ID)
+		}
+	}
+	return joinCapped(ids, 50)
+}
+
+func (e *Engine) compile(ctx context.Context, l *syntax.Language, source string) (*pattern.Pattern, error) {
+	return pattern.Compile(ctx, l, source)
+}
+
+func (e *Engine) parse(ctx context.Context, l *syntax.Language, source []byte) (*syntax.Tree, error) {
+	return l.Parse(ctx, source, e.config.ParseTimeout)
+}
