@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolsd/toolsd/gen/protoset"
 	"github.com/toolsd/toolsd/internal/config"
+	"github.com/toolsd/toolsd/internal/server"
 )
 
 // usageError is a command line or a configuration that cannot be used.
@@ -68,7 +68,7 @@ func protosetCommand() *cobra.Command {
 		Use: "protoset", Args: cobra.NoArgs,
 		Short: "Write the API's descriptor set, with comments, for grpcurl -protoset",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return writeAll(cmd.OutOrStdout(), protoset.Bytes)
+			return writeAll(cmd.OutOrStdout(), server.DescriptorSet())
 		},
 	}
 }

@@ -263,11 +263,11 @@ func (s *Server) streamInterceptor(srv any, stream grpc.ServerStream, info *grpc
 // handler receives it.
 type admittedStream struct {
 	grpc.ServerStream
-	server  *Server
-	call    *call
-	ctx     context.Context //nolint:containedctx // a stream carries its context; see grpc.ServerStream
+	server   *Server
+	call     *call
+	ctx      context.Context //nolint:containedctx // a stream carries its context; see grpc.ServerStream
 	admitted bool
-	done    func()
+	done     func()
 }
 
 // Context returns the context as the stages left it.

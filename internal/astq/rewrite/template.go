@@ -1,0 +1,223 @@
+// Package rewrite owns what an ast_edit puts in the place of a match: the
+// template, the indentation of what moves, the new file, and its diff
+// (spec.md, "ast_edit"; the rules stand in docs/structural-search.md).
+//
+// It is pure: it searches nothing, and reads and writes no files.
+package rewrite
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/toolsd/toolsd/internal/astq/match"
+	"github.com/toolsd/toolsd/internal/astq/pattern"
+	"github.com/toolsd/toolsd/internal/astq/syntax"
+	"github.com/toolsd/toolsd/internal/toolerr"
+)
+
+// Template is a parsed rewrite. It is immutable and safe for concurrent use.
+type Template struct {
+	pieces   []pattern.Piece
+	identity bool
+}
+
+// ParseTemplate parses the rewrite of a pattern. A metavariable that the
+// pattern does not bind is UNBOUND_METAVARIABLE: it would otherwise be lost
+// text. $NAME and $$$NAME both stand for what NAME captured.
+func ParseTemplate(text string, p *pattern.Pattern) (*Template, error) {
+	t := &Template{pieces: pattern.Pieces(text), identity: strings.TrimSpace(text) == p.Source}
+	var bound []string
+	for _, n := range p.Names {
+		bound = append(bound, "$"+n.Name)
+	}
+	for _, piece := range t.pieces {
+		if piece.Var != nil && !isBound(piece.Var, p.Names) {
+			return nil, unbound(piece, bound)
+		}
+	}
+	return t, nil
+}
+
+func isBound(v *pattern.Var, names []pattern.Name) bool {
+	for _, n := range names {
+		if v.Binds() && n.Name == v.Name {
+			return true
+		}
+	}
+	return false
+}
+
+func unbound(piece pattern.Piece, bound []string) error {
+	can := "the pattern binds no name; give one to what the rewrite is to keep"
+	if len(bound) > 0 {
+		can = "the pattern binds " + strings.Join(bound, ", ")
+	}
+	what := "is not in the pattern"
+	if !piece.Var.Binds() {
+		what = "binds nothing"
+	}
+	return toolerr.New(toolerr.InvalidArgument, toolerr.ReasonUnboundMetavariable, "rewrite uses %s, which %s; %s", piece.Text, what, can)
+}
+
+// Expand returns what stands in the place of a match. Captures are put back as
+// they are in the source, except that the lines of one that moves keep their
+// depth relative to its first; blank lines and what is inside a string
+// (literals) are never touched.
+func (t *Template) Expand(source []byte, m match.Match, literals []syntax.Span) []byte {
+	if t.identity {
+		return source[m.Span.Start:m.Span.End]
+	}
+	e := &expansion{source: source, match: m, literals: literals, newline: newlineOf(source)}
+	e.indent = indentation(source, m.Span.Start)
+	for _, piece := range t.pieces {
+		if piece.Var == nil {
+			e.text(piece.Text)
+			continue
+		}
+		e.capture(piece.Var.Name)
+	}
+	if e.dropComma {
+		e.dropTrailingComma()
+	}
+	return e.out
+}
+
+// expansion builds one replacement.
+type expansion struct {
+	source   []byte
+	match    match.Match
+	literals []syntax.Span
+	newline  string
+	indent   []byte // of the line that the match begins on
+
+	out []byte
+	// own is where the template text at the end of out begins: only that may
+	// lose a comma.
+	own int
+	// dropComma says that an empty run is waiting to swallow the comma behind it.
+	dropComma bool
+}
+
+// text adds template text. Its lines are indented like the match's own.
+func (e *expansion) text(s string) {
+	if e.dropComma {
+		e.dropComma = false
+		trimmed := strings.TrimLeft(s, " \t\r\n")
+		if strings.HasPrefix(trimmed, ",") {
+			s = strings.TrimLeft(trimmed[1:], " \t")
+		} else {
+			e.dropTrailingComma()
+		}
+	}
+	e.own = len(e.out)
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			e.out = append(e.out, e.newline...)
+			if strings.TrimLeft(line, " \t") != "" || isLastLine(s, i) {
+				e.out = append(e.out, e.indent...)
+			}
+		}
+		e.out = append(e.out, line...)
+	}
+}
+
+// isLastLine tells whether line i ends a text: a metavariable may follow it,
+// so that it is not blank though it looks so.
+func isLastLine(s string, i int) bool { return strings.Count(s, "\n") == i }
+
+// dropTrailingComma takes a comma of the template, and the space behind it,
+// off the end.
+func (e *expansion) dropTrailingComma() {
+	trimmed := bytes.TrimRight(e.out[e.own:], " \t")
+	if bytes.HasSuffix(trimmed, []byte(",")) {
+		e.out = e.out[:e.own+len(trimmed)-1]
+	}
+}
+
+// capture adds what a metavariable stands for.
+func (e *expansion) capture(name string) {
+	if e.dropComma {
+		e.dropComma = false
+		e.dropTrailingComma()
+	}
+	for _, c := range e.match.Captures {
+		if c.Name != name {
+			continue
+		}
+		if c.Span.Start == c.Span.End {
+			e.dropComma = true
+			return
+		}
+		e.out = append(e.out, e.moved(c.Span)...)
+		e.own = len(e.out)
+		return
+	}
+}
+
+// moved returns a captured text at its new depth.
+func (e *expansion) moved(span syntax.Span) []byte {
+	text := e.source[span.Start:span.End]
+	from := indentation(e.source, span.Start)
+	to := lastIndentation(e.out, e.indent)
+	if !bytes.ContainsRune(text, '\n') || bytes.Equal(from, to) {
+		return text
+	}
+	var out []byte
+	offset := span.Start
+	for i, line := range bytes.SplitAfter(text, []byte("\n")) {
+		body := line
+		if i > 0 && !isBlankLine(line) && !e.insideLiteral(offset) && bytes.HasPrefix(line, from) {
+			out = append(out, to...)
+			body = line[len(from):]
+		}
+		out = append(out, body...)
+		offset += len(line)
+	}
+	return out
+}
+
+// insideLiteral tells whether a line that starts at an offset starts inside a
+// string.
+func (e *expansion) insideLiteral(offset int) bool {
+	for _, l := range e.literals {
+		if l.Start < offset && offset < l.End {
+			return true
+		}
+	}
+	return false
+}
+
+func isBlankLine(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
+
+// indentation returns the white space that the line of an offset begins with.
+func indentation(source []byte, offset int) []byte {
+	start := bytes.LastIndexByte(source[:offset], '\n') + 1
+	return leadingSpace(source[start:])
+}
+
+// lastIndentation is that of the last line of what was built so far; the first
+// line stands where the match stood.
+func lastIndentation(out, first []byte) []byte {
+	start := bytes.LastIndexByte(out, '\n') + 1
+	if start == 0 {
+		return first
+	}
+	return leadingSpace(out[start:])
+}
+
+func leadingSpace(line []byte) []byte {
+	n := 0
+	for n < len(line) && (line[n] == ' ' || line[n] == '\t') {
+		n++
+	}
+	return line[:n]
+}
+
+// newlineOf returns the line ending that a file uses, by its first.
+func newlineOf(source []byte) string {
+	if i := bytes.IndexByte(source, '\n'); i > 0 && source[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
