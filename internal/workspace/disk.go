@@ -1,0 +1,171 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+)
+
+// disk is a folder to write in. Every change of any disk that this package
+// makes is one of its methods, and none leaves the folder.
+type disk struct {
+	root *os.Root
+	step func(name string) error // see Pool.step
+}
+
+// at marks a step.
+func (d disk) at(step, name string) error {
+	if d.step == nil {
+		return nil
+	}
+	return d.step(step + " " + name)
+}
+
+// attributes are what a new file takes over from the one it replaces. The
+// zero value is a new file's: our owner, and a mode as the umask has it.
+type attributes struct {
+	keep     bool
+	mode     fs.FileMode
+	uid, gid int
+}
+
+func attributesOf(info fs.FileInfo) attributes {
+	stat := info.Sys().(*syscall.Stat_t) //nolint:errcheck // always so on Linux
+	return attributes{keep: true, mode: info.Mode(), uid: int(stat.Uid), gid: int(stat.Gid)}
+}
+
+// create makes a file that must not exist yet, writes and syncs it.
+func (d disk) create(name string, content []byte, a attributes) (err error) {
+	if err := d.at("create", name); err != nil {
+		return err
+	}
+	perm := fs.FileMode(0o666)
+	if a.keep {
+		perm = 0o600 // nobody reads it before it has its owner
+	}
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, perm)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := d.at("write", name); err != nil {
+		return err
+	}
+	if _, err := f.Write(content); err != nil {
+		return err
+	}
+	if err := takeOver(f, a); err != nil {
+		return err
+	}
+	if err := d.at("sync", name); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// takeOver gives a new file its owner and then, since a change of owner
+// clears the set-id bits, its mode.
+func takeOver(f *os.File, a attributes) error {
+	if !a.keep {
+		return nil
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if now := attributesOf(info); now.uid != a.uid || now.gid != a.gid {
+		if err := f.Chown(a.uid, a.gid); err != nil {
+			return err
+		}
+	}
+	return f.Chmod(a.mode)
+}
+
+// link gives a file a second name, which must not exist yet.
+func (d disk) link(from, to string) error {
+	if err := d.at("link", to); err != nil {
+		return err
+	}
+	return d.root.Link(from, to)
+}
+
+// rename replaces what is at to.
+func (d disk) rename(from, to string) error {
+	if err := d.at("rename", to); err != nil {
+		return err
+	}
+	return d.root.Rename(from, to)
+}
+
+// remove takes a file or an empty folder away, if it is there.
+func (d disk) remove(name string) error {
+	if err := d.at("remove", name); err != nil {
+		return err
+	}
+	if err := d.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// mkdir makes a folder, if it is not there.
+func (d disk) mkdir(name string, perm fs.FileMode) error {
+	if err := d.at("mkdir", name); err != nil {
+		return err
+	}
+	if err := d.root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// sync makes the names in a folder durable.
+func (d disk) sync(folder string) error {
+	if err := d.at("sync", folder); err != nil {
+		return err
+	}
+	f, err := d.root.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// syncParents makes the names of files durable, each folder once.
+func (d disk) syncParents(names []string) error {
+	done := map[string]bool{}
+	for _, name := range names {
+		folder := path.Dir(name)
+		if done[folder] {
+			continue
+		}
+		done[folder] = true
+		if err := d.sync(folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openRegular opens a regular file for reading and never waits for a writer
+// of a FIFO.
+func (d disk) openRegular(name string) (*os.File, fs.FileInfo, error) {
+	f, err := d.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case info.IsDir():
+		err = syscall.EISDIR
+	case !info.Mode().IsRegular():
+		err = errNotRegular
+	default:
+		return f, info, nil
+	}
+	_ = f.Close() // it was only looked at
+	return nil, nil, err
+}
