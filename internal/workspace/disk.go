@@ -1,10 +1,11 @@
 package workspace
 
 import (
+	"crypto/sha256"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
-	"path"
 	"syscall"
 )
 
@@ -49,7 +50,11 @@ func (d disk) create(name string, content []byte, a attributes) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() {
+		if closeErr := f.Close(); err == nil {
+			err = closeErr
+		}
+	}()
 	if err := d.at("write", name); err != nil {
 		return err
 	}
@@ -130,23 +135,8 @@ func (d disk) sync(folder string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// syncParents makes the names of files durable, each folder once.
-func (d disk) syncParents(names []string) error {
-	done := map[string]bool{}
-	for _, name := range names {
-		folder := path.Dir(name)
-		if done[folder] {
-			continue
-		}
-		done[folder] = true
-		if err := d.sync(folder); err != nil {
-			return err
-		}
-	}
-	return nil
+	defer f.Close() //nolint:errcheck // Sync has the last word
+	return f.Sync()
 }
 
 // openRegular opens a regular file for reading and never waits for a writer
@@ -168,4 +158,41 @@ func (d disk) openRegular(name string) (*os.File, fs.FileInfo, error) {
 	}
 	_ = f.Close() // it was only looked at
 	return nil, nil, err
+}
+
+// read returns the content of a regular file.
+func (d disk) read(name string) ([]byte, error) {
+	f, _, err := d.openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return io.ReadAll(f)
+}
+
+// hash returns the hash of a regular file, and what the file was that was read.
+func (d disk) hash(name string) (h Hash, info fs.FileInfo, err error) {
+	f, info, err := d.openRegular(name)
+	if err != nil {
+		return h, nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return h, nil, err
+	}
+	return Hash(sum.Sum(nil)), info, nil
+}
+
+// exists says whether anything is at a name.
+func (d disk) exists(name string) bool {
+	_, err := d.root.Lstat(name)
+	return err == nil
+}
+
+// same says whether two names are of one file.
+func (d disk) same(a, b string) bool {
+	x, errX := d.root.Lstat(a)
+	y, errY := d.root.Lstat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
