@@ -86,6 +86,10 @@ func (p *Pool) settle(j journal) (r Recovered, ok bool) {
 		return r, true
 	}
 	defer w.Close() //nolint:errcheck // closing an open folder has nothing to lose
+	if w.Root() != record.Root {
+		r.Err = fmt.Errorf("the root leads to %q now", w.Root())
+		return r, true
+	}
 	w.core.writing <- struct{}{}
 	defer func() { <-w.core.writing }()
 	t := &transaction{disk: w.core.disk, journal: j, record: record, reached: len(record.Files)}

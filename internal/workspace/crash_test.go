@@ -1,0 +1,5 @@
+package workspace
+
+const crashEnv = "TOOLSD_TEST_CRASH"
+
+func crash(string) {}
