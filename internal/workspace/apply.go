@@ -130,6 +130,11 @@ func (c *core) plan(targets []target) (*transaction, error) {
 		t.record.Files = append(t.record.Files, e)
 		t.targets = append(t.targets, target)
 	}
+	for _, e := range t.record.Files {
+		if known[e.Path] {
+			return nil, toolerr.BadArgument("path", "%q cannot be a file: another change puts a file below it", e.Path)
+		}
+	}
 	return t, nil
 }
 

@@ -96,7 +96,8 @@ func isAbsent(err error) bool {
 
 // identify returns a name of the place that a path leads to, equal for all
 // spellings of it through folders that are symlinks. Names that hard links
-// give to one file are equal too.
+// give to one file are equal too. A path that cannot be looked at is its own
+// name; the check says what is wrong with it.
 func (c *core) identify(name string) (string, error) {
 	info, err := c.disk.root.Lstat(name)
 	for rest := ""; ; {
@@ -104,8 +105,11 @@ func (c *core) identify(name string) (string, error) {
 			stat := info.Sys().(*syscall.Stat_t) //nolint:errcheck // always so on Linux
 			return fmt.Sprintf("%d:%d:%s", stat.Dev, stat.Ino, rest), nil
 		}
-		if !isAbsent(err) || name == "." {
+		if errors.Is(err, errEscapes) {
 			return "", pathError(path.Join(name, rest), err)
+		}
+		if !isAbsent(err) || name == "." {
+			return path.Join(name, rest), nil
 		}
 		rest = path.Join(path.Base(name), rest)
 		name = path.Dir(name)
