@@ -115,15 +115,12 @@ func (d disk) remove(name string) error {
 	return nil
 }
 
-// mkdir makes a folder, if it is not there.
+// mkdir makes a folder that must not exist yet.
 func (d disk) mkdir(name string, perm fs.FileMode) error {
 	if err := d.at("mkdir", name); err != nil {
 		return err
 	}
-	if err := d.root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
+	return d.root.Mkdir(name, perm)
 }
 
 // sync makes the names in a folder durable.

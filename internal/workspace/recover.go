@@ -92,7 +92,7 @@ func (p *Pool) settle(j journal) (r Recovered, ok bool) {
 	}
 	w.core.writing <- struct{}{}
 	defer func() { <-w.core.writing }()
-	t := &transaction{disk: w.core.disk, journal: j, record: record, reached: len(record.Files)}
+	t := &transaction{disk: w.core.disk, journal: j, record: record, made: len(record.Folders), reached: len(record.Files)}
 	if done {
 		r.Err = t.finish()
 	} else {

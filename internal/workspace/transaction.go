@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"syscall"
@@ -17,8 +18,9 @@ type transaction struct {
 	// targets are the changes behind record.Files, in the same order; nil when
 	// the transaction was read from the journal.
 	targets []target
-	// reached is how many files, from the first, may have been replaced.
-	reached int
+	// made and reached are how many folders and files, from the first, may
+	// have been made and replaced.
+	made, reached int
 }
 
 // run does everything up to the mark that ends the transaction. After a
@@ -28,9 +30,13 @@ func (t *transaction) run() error {
 		return fmt.Errorf("the journal: %w", reason(err))
 	}
 	for _, folder := range t.record.Folders {
-		if err := t.disk.mkdir(folder, 0o777); err != nil {
+		switch err := t.disk.mkdir(folder, 0o777); {
+		case errors.Is(err, fs.ErrExist):
+			return contentChanged([]string{folder + " appeared"})
+		case err != nil:
 			return &fileError{folder, err}
 		}
+		t.made++
 	}
 	for i, e := range t.record.Files {
 		if err := t.prepare(e, t.targets[i]); err != nil {
@@ -123,8 +129,12 @@ func (t *transaction) replace(e entry, target target) error {
 	case !unchanged(target.info, now):
 		return contentChanged([]string{e.Path + " changed"})
 	}
+	err = t.put(e)
+	if e.Old == "" && errors.Is(err, fs.ErrExist) {
+		return contentChanged([]string{e.Path + " appeared"})
+	}
 	t.reached++
-	if err := t.put(e); err != nil {
+	if err != nil {
 		return &fileError{e.Path, err}
 	}
 	return nil

@@ -37,9 +37,8 @@ func (t *transaction) undo() (left []string, err error) {
 	if err := t.clean(); err != nil {
 		return left, err
 	}
-	for _, folder := range slices.Backward(t.record.Folders) {
-		// One that is not empty is in use by now.
-		if err := t.disk.remove(folder); err != nil && !isUnreachable(err) && !errors.Is(err, fs.ErrExist) {
+	for _, folder := range slices.Backward(t.record.Folders[:t.made]) {
+		if err := t.removeFolder(folder); err != nil {
 			return left, &fileError{folder, err}
 		}
 	}
@@ -53,7 +52,7 @@ func (t *transaction) restore(e entry) (foreign string, err error) {
 	switch {
 	case err != nil || now == e.Before:
 		return "", err
-	case now != e.After || !t.made(e):
+	case now != e.After || !t.wrote(e):
 		return found, nil
 	case e.Old == "":
 		return "", t.disk.remove(e.Path)
@@ -62,10 +61,10 @@ func (t *transaction) restore(e entry) (foreign string, err error) {
 	}
 }
 
-// made says whether a file that is as the transaction makes it was made by
+// wrote says whether a file that is as the transaction makes it was made by
 // it. That shows in the siblings: an old file is kept before the change, and
 // the rename takes the new one away.
-func (t *transaction) made(e entry) bool {
+func (t *transaction) wrote(e entry) bool {
 	if e.Old == "" {
 		return !t.disk.exists(e.New) || t.disk.same(e.New, e.Path)
 	}
@@ -88,6 +87,19 @@ func (t *transaction) look(name string) (now Expected, found string, err error) 
 	}
 	hash, _, err := t.disk.hash(name)
 	return Content(hash), "changed", err
+}
+
+// removeFolder removes a folder that the transaction made, unless it is in use
+// by now, or something else stands in its place.
+func (t *transaction) removeFolder(name string) error {
+	info, err := t.disk.root.Lstat(name)
+	if err == nil && info.IsDir() {
+		err = t.disk.remove(name)
+	}
+	if err == nil || isUnreachable(err) || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // clean removes the siblings.
