@@ -213,7 +213,7 @@ func TestApplyOrdersWriters(t *testing.T) {
 		w := open(t, p, root)
 		text := strings.Repeat("x", i+1)
 		go func() {
-			_, err := w.Apply(context.Background(), []Change{
+			_, err := w.Apply(t.Context(), []Change{
 				{Path: "a", Before: content("0"), After: []byte(text)},
 				{Path: "b", Before: content("0"), After: []byte(text)},
 			})
@@ -222,12 +222,11 @@ func TestApplyOrdersWriters(t *testing.T) {
 	}
 	won := 0
 	for range writers {
-		switch err := <-errs; {
-		case err == nil:
-			won++
-		default:
+		if err := <-errs; err != nil {
 			wantReason(t, err, toolerr.ReasonContentChanged)
+			continue
 		}
+		won++
 	}
 	a, _ := os.ReadFile(filepath.Join(root, "a"))
 	b, _ := os.ReadFile(filepath.Join(root, "b"))

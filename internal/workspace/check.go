@@ -102,7 +102,7 @@ func (c *core) identify(name string) (string, error) {
 	info, err := c.disk.root.Lstat(name)
 	for rest := ""; ; {
 		if err == nil {
-			stat := info.Sys().(*syscall.Stat_t) //nolint:errcheck // always so on Linux
+			stat := info.Sys().(*syscall.Stat_t) // always so on Linux
 			return fmt.Sprintf("%d:%d:%s", stat.Dev, stat.Ino, rest), nil
 		}
 		if errors.Is(err, errEscapes) {
@@ -120,6 +120,6 @@ func (c *core) identify(name string) (string, error) {
 // unchanged says that a file is the same, with the same size, time of change
 // of its content, and mode.
 func unchanged(a, b fs.FileInfo) bool {
-	x, y := a.Sys().(*syscall.Stat_t), b.Sys().(*syscall.Stat_t) //nolint:errcheck // always so on Linux
+	x, y := a.Sys().(*syscall.Stat_t), b.Sys().(*syscall.Stat_t) // always so on Linux
 	return x.Dev == y.Dev && x.Ino == y.Ino && x.Size == y.Size && x.Mtim == y.Mtim && a.Mode() == b.Mode()
 }

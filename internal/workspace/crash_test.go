@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -271,6 +272,28 @@ func TestRecoverLeavesForeignChanges(t *testing.T) {
 	for name, want := range map[string]string{"a": "mine", "gone": "mine too", "dir/b": "b1", "dir/c": "mine", "new/other": "x"} {
 		if got, err := os.ReadFile(filepath.Join(w.root, name)); err != nil || string(got) != want {
 			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
+		}
+	}
+	wantNoLeftovers(t, p, w.root)
+}
+
+// A file that somebody brought to the same content as the transaction, which
+// had not got to it, is theirs.
+func TestRecoverLeavesEqualForeignChanges(t *testing.T) {
+	w := newCrashWorld(t)
+	w.crashBefore(t, "rename dir/b")
+	must(t, os.Remove(filepath.Join(w.root, "dir/b")))
+	write(t, w.root, map[string]string{"dir/b": "b2", "dir/c": "c2"})
+	p := w.pool(t, nil)
+	defer p.Close()
+	recovered, err := p.Recover(t.Context())
+	must(t, err)
+	if len(recovered) != 1 || !slices.Equal(recovered[0].Left, []string{"dir/b (changed)", "dir/c (changed)"}) {
+		t.Fatalf("recovered %v", recovered)
+	}
+	for name, want := range map[string]string{"a": "a1", "dir/b": "b2", "dir/c": "c2"} {
+		if got, _ := os.ReadFile(filepath.Join(w.root, name)); string(got) != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
 	wantNoLeftovers(t, p, w.root)

@@ -33,7 +33,7 @@ type attributes struct {
 }
 
 func attributesOf(info fs.FileInfo) attributes {
-	stat := info.Sys().(*syscall.Stat_t) //nolint:errcheck // always so on Linux
+	stat := info.Sys().(*syscall.Stat_t) // always so on Linux
 	return attributes{keep: true, mode: info.Mode(), uid: int(stat.Uid), gid: int(stat.Gid)}
 }
 

@@ -37,9 +37,10 @@
 //
 // All handles of one root share a write mutex, held for a whole transaction.
 // It orders writers of this daemon only. A file that another program saves
-// after the check is looked at once more right before its rename, and one that
-// is saved in the instant between that look and the rename is lost. The state
-// folder is locked against a second daemon.
+// after the check is noticed by a look right before its rename, and one that
+// is written in place even later, up to step 5. A program that saves by a
+// rename of its own, in the instant between that look and ours, loses. The
+// state folder is locked against a second daemon.
 //
 // The package starts no goroutine.
 package workspace

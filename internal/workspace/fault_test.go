@@ -102,32 +102,34 @@ func TestApplyNamesTheFileThatFailed(t *testing.T) {
 func TestApplyMeetsAnotherWriter(t *testing.T) {
 	tests := []struct {
 		name, step string
-		do         func(t *testing.T, root string)
+		do         map[string]string // files that are written
 		reason     toolerr.Reason
 		text       string
 		file, want string
 	}{
 		{
 			"changed before its rename", "rename a", // the first of the files: dir/b comes later
-			func(t *testing.T, root string) { write(t, root, map[string]string{"dir/b": "mine"}) },
+			map[string]string{"dir/b": "mine"},
 			toolerr.ReasonContentChanged, "dir/b changed", "dir/b", "mine",
 		},
 		{
 			"created before its link", "rename a",
-			func(t *testing.T, root string) { write(t, root, map[string]string{"dir/c": "mine"}) },
+			map[string]string{"dir/c": "mine"},
 			toolerr.ReasonContentChanged, "dir/c appeared", "dir/c", "mine",
 		},
 		{
 			"created in the last instant", "link dir/c",
-			func(t *testing.T, root string) { write(t, root, map[string]string{"dir/c": "c2"}) },
+			map[string]string{"dir/c": "c2"},
 			toolerr.ReasonContentChanged, "dir/c appeared", "dir/c", "c2",
 		},
 		{
+			"changed in the last instant", "rename a",
+			map[string]string{"a": "mine"},
+			toolerr.ReasonContentChanged, "a changed", "a", "mine",
+		},
+		{
 			"changed after its rename", "link new/deep/d",
-			func(t *testing.T, root string) {
-				write(t, root, map[string]string{"a": "mine"})
-				must(t, os.RemoveAll(filepath.Join(root, "new")))
-			},
+			map[string]string{"a": "mine"},
 			toolerr.ReasonWriteFailed, "put back but what somebody changed meanwhile: a (changed)", "a", "mine",
 		},
 	}
@@ -138,7 +140,10 @@ func TestApplyMeetsAnotherWriter(t *testing.T) {
 			err := w.apply(t, func(name string) error {
 				if name == tt.step && !done {
 					done = true
-					tt.do(t, w.root)
+					write(t, w.root, tt.do)
+					if tt.reason == toolerr.ReasonWriteFailed {
+						return syscall.EIO
+					}
 				}
 				return nil
 			})
@@ -164,9 +169,11 @@ func TestApplyMeetsAnotherWriter(t *testing.T) {
 // A file that was deleted by somebody else is not brought back.
 func TestApplyDoesNotResurrect(t *testing.T) {
 	w := newCrashWorld(t)
+	done := false
 	err := w.apply(t, func(name string) error {
-		if name == "rename a" {
-			_ = os.Remove(filepath.Join(w.root, "gone"))
+		if name == "rename a" && !done {
+			done = true
+			return os.Remove(filepath.Join(w.root, "gone"))
 		}
 		return nil
 	})

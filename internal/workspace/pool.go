@@ -60,7 +60,7 @@ func NewPool(stateDir string) (*Pool, error) {
 // lockState takes the lock of a state folder. It ends with the returned file,
 // and so with the process, however that ends.
 func lockState(stateDir string) (*os.File, error) {
-	lock, err := os.OpenFile(filepath.Join(stateDir, lockFile), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	lock, err := os.OpenFile(filepath.Join(stateDir, lockFile), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600) //nolint:gosec // the operator names the folder
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the state folder: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"syscall"
@@ -50,6 +51,9 @@ func (t *transaction) run() error {
 		if err := t.replace(e, t.targets[i]); err != nil {
 			return err
 		}
+	}
+	if err := t.checkOld(); err != nil {
+		return err
 	}
 	if err := t.syncFolders(); err != nil {
 		return err
@@ -136,6 +140,29 @@ func (t *transaction) replace(e entry, target target) error {
 	t.reached++
 	if err != nil {
 		return &fileError{e.Path, err}
+	}
+	return nil
+}
+
+// checkOld finds a file that another program wrote into between the last look
+// at it and its rename; undoing then brings back what it wrote.
+func (t *transaction) checkOld() error {
+	var changed []string
+	for i, e := range t.record.Files {
+		if e.Old == "" {
+			continue
+		}
+		old, err := t.disk.root.Lstat(e.Old)
+		if err != nil {
+			return &fileError{e.Path, err}
+		}
+		// A copy, made where there are no hard links, shows nothing.
+		if checked := t.targets[i].info; os.SameFile(old, checked) && !unchanged(old, checked) {
+			changed = append(changed, e.Path+" changed")
+		}
+	}
+	if len(changed) > 0 {
+		return contentChanged(changed)
 	}
 	return nil
 }
