@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 )
 
 // BenchmarkApply writes files of 4 KiB in one folder, there and back.
 func BenchmarkApply(b *testing.B) {
 	for _, files := range []int{1, 100} {
-		b.Run(fmt.Sprint(files), func(b *testing.B) {
+		b.Run(strconv.Itoa(files), func(b *testing.B) {
 			root := b.TempDir()
 			p, err := NewPool(filepath.Join(b.TempDir(), "state"))
 			if err != nil {
@@ -24,14 +25,14 @@ func BenchmarkApply(b *testing.B) {
 			defer w.Close()
 			texts := [2]string{fmt.Sprintf("%4096d", 0), fmt.Sprintf("%4096d", 1)}
 			for i := range files {
-				if err := os.WriteFile(filepath.Join(root, fmt.Sprint(i)), []byte(texts[0]), 0o644); err != nil {
+				if err := os.WriteFile(filepath.Join(root, strconv.Itoa(i)), []byte(texts[0]), 0o644); err != nil {
 					b.Fatal(err)
 				}
 			}
 			for n := 0; b.Loop(); n++ {
 				changes := make([]Change, files)
 				for i := range changes {
-					changes[i] = Change{Path: fmt.Sprint(i), Before: content(texts[n%2]), After: []byte(texts[(n+1)%2])}
+					changes[i] = Change{Path: strconv.Itoa(i), Before: content(texts[n%2]), After: []byte(texts[(n+1)%2])}
 				}
 				if _, err := w.Apply(b.Context(), changes); err != nil {
 					b.Fatal(err)

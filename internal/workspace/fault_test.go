@@ -103,6 +103,7 @@ func TestApplyMeetsAnotherWriter(t *testing.T) {
 	tests := []struct {
 		name, step string
 		do         map[string]string // files that are written
+		anew       bool              // by a program that replaces them
 		reason     toolerr.Reason
 		text       string
 		file, want string
@@ -110,26 +111,37 @@ func TestApplyMeetsAnotherWriter(t *testing.T) {
 		{
 			"changed before its rename", "rename a", // the first of the files: dir/b comes later
 			map[string]string{"dir/b": "mine"},
+			false,
+			toolerr.ReasonContentChanged, "dir/b changed", "dir/b", "mine",
+		},
+		{
+			"replaced before its rename", "rename a",
+			map[string]string{"dir/b": "mine"},
+			true,
 			toolerr.ReasonContentChanged, "dir/b changed", "dir/b", "mine",
 		},
 		{
 			"created before its link", "rename a",
 			map[string]string{"dir/c": "mine"},
+			false,
 			toolerr.ReasonContentChanged, "dir/c appeared", "dir/c", "mine",
 		},
 		{
 			"created in the last instant", "link dir/c",
 			map[string]string{"dir/c": "c2"},
+			false,
 			toolerr.ReasonContentChanged, "dir/c appeared", "dir/c", "c2",
 		},
 		{
 			"changed in the last instant", "rename a",
 			map[string]string{"a": "mine"},
+			false,
 			toolerr.ReasonContentChanged, "a changed", "a", "mine",
 		},
 		{
 			"changed after its rename", "link new/deep/d",
 			map[string]string{"a": "mine"},
+			false,
 			toolerr.ReasonWriteFailed, "put back but what somebody changed meanwhile: a (changed)", "a", "mine",
 		},
 	}
@@ -140,6 +152,9 @@ func TestApplyMeetsAnotherWriter(t *testing.T) {
 			err := w.apply(t, func(name string) error {
 				if name == tt.step && !done {
 					done = true
+					if tt.anew {
+						must(t, os.Remove(filepath.Join(w.root, tt.file)))
+					}
 					write(t, w.root, tt.do)
 					if tt.reason == toolerr.ReasonWriteFailed {
 						return syscall.EIO
