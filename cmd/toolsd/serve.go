@@ -108,7 +108,7 @@ func newManager(c config.Config, log *slog.Logger, metrics *telemetry.Metrics, w
 	runs, err := session.New(session.Config{
 		Replica: c.Replica, MaxRuns: c.MaxRuns, MaxRunsPerPrincipal: c.MaxRunsPerPrincipal,
 		DefaultIdleTTL: c.IdleTTL, MaxIdleTTL: c.MaxIdleTTL,
-		OpenWorkspace: workspaces.Open,
+		OpenWorkspace: func(root string) (session.Workspace, error) { return workspaces.Open(root) },
 		Attachers:     map[session.Kind]session.Attacher{session.KindAST: attachAST(engine)},
 		Observe:       observe(metrics),
 		Logger:        log,
@@ -124,7 +124,11 @@ func newManager(c config.Config, log *slog.Logger, metrics *telemetry.Metrics, w
 // attachAST gives a run its structural search.
 func attachAST(engine *astq.Engine) session.Attacher {
 	return func(_ context.Context, env session.AttachEnv, _ any) (session.Resource, error) {
-		return engine.NewSession(env.Workspace), nil
+		ws, ok := env.Workspace.(*workspace.Workspace)
+		if !ok {
+			return nil, fmt.Errorf("structural search got a workspace of type %T", env.Workspace)
+		}
+		return engine.NewSession(ws), nil
 	}
 }
 
