@@ -117,7 +117,7 @@ func newManager(c config.Config, log *slog.Logger, metrics *telemetry.Metrics, w
 		return nil, err
 	}
 	metrics.Gauge("toolsd_runs", "Runs that live now.", func() float64 { return float64(runs.Stats().Runs) })
-	metrics.Gauge("toolsd_calls_in_flight", "Calls and streams in flight in runs.", func() float64 { return float64(runs.Stats().InFlight) })
+	metrics.Gauge("toolsd_calls_in_flight", "Calls and streams in flight in runs.", func() float64 { return float64(runs.Stats().Calls) })
 	return runs, nil
 }
 

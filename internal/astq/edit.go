@@ -71,7 +71,7 @@ func (s *Session) Edit(ctx context.Context, q EditQuery) (*Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
-	template, err := rewrite.ParseTemplate(q.Rewrite, prepared.pattern.Names)
+	template, err := rewrite.ParseTemplate(q.Rewrite, prepared.pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,9 @@ func (w *rewriter) rewrite(ctx context.Context, f foundFile) (rewritten, error) 
 		return rewritten{}, err
 	}
 	out.file.after = after
-	out.diff = rewrite.Diff(f.path, source, after)
+	if out.diff, err = rewrite.Diff(f.path, source, replacements); err != nil {
+		return rewritten{}, err
+	}
 	out.errors, err = w.newErrors(ctx, f, after)
 	return out, err
 }
@@ -161,7 +163,7 @@ func outermost(matches []match.Match) (kept []match.Match, left int) {
 // newErrors parses the rewritten file and reports the syntax errors that it
 // has more of than before.
 func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte) ([]SyntaxError, error) {
-	tree, err := w.session.engine.Parse(ctx, w.language, after)
+	tree, err := w.session.engine.parse(ctx, w.language, after)
 	if err != nil {
 		return nil, err
 	}

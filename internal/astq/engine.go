@@ -10,7 +10,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/toolsd/toolsd/internal/astq/pattern"
 	"github.com/toolsd/toolsd/internal/astq/syntax"
 	"github.com/toolsd/toolsd/internal/toolerr"
 )
@@ -72,7 +71,7 @@ func (e *Engine) Languages() []LanguageInfo {
 }
 
 // resolveLanguage finds the language that a caller named, or that the scope
-// tells by its name. known tells what a named file is; it may be nil.
+// tells by its name, or by its first line, which head returns.
 func (e *Engine) resolveLanguage(name, scope string, head func() []byte) (*syntax.Language, error) {
 	inferred, known := e.languages.ByPath(scope, head)
 	if name == "" {
@@ -107,8 +106,10 @@ func (e *Engine) languageList() string {
 	return joinCapped(ids, 50)
 }
 
-func (e *Engine) compile(ctx context.Context, l *syntax.Language, source string) (*pattern.Pattern, error) {
-	return pattern.Compile(ctx, l, source)
+// belongs tells whether a file is of a language, by its name or first line.
+func (e *Engine) belongs(l *syntax.Language, path string, head func() []byte) bool {
+	file, known := e.languages.ByPath(path, head)
+	return known && (file == l || compatible(file, l))
 }
 
 func (e *Engine) parse(ctx context.Context, l *syntax.Language, source []byte) (*syntax.Tree, error) {

@@ -184,7 +184,7 @@ func newFound(path string, tree *syntax.Tree, lines *workspace.Lines, m match.Ma
 	return found
 }
 
-func newSpan(lines *workspace.Lines, span match.Span) Span {
+func newSpan(lines *workspace.Lines, span syntax.Span) Span {
 	startLine, startColumn := lines.UserPosition(span.Start)
 	endLine, endColumn := lines.UserPosition(span.End)
 	return Span{

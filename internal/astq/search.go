@@ -1,6 +1,7 @@
 package astq
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -33,9 +34,7 @@ type Stats struct {
 // Reasons for which a search passes a file over, beside the walker's own.
 const (
 	skipTimedOut   = "timed_out"
-	skipTooLarge   = "too_large"
-	skipUnreadable = "unreadable"
-	skipVanished   = "vanished"
+	skipTooComplex = "too_complex" // for the pattern; see match.ErrTooComplex
 	skipBinary     = "binary"
 )
 
@@ -64,23 +63,40 @@ type query struct {
 
 // prepare resolves the language, compiles the pattern and lists the files.
 func (s *Session) prepare(ctx context.Context, source, path, languageID string) (*query, error) {
-	scope, err := s.scope(path)
+	scope := "."
+	if path != "" {
+		var err error
+		if scope, err = s.ws.Rel(path); err != nil {
+			return nil, err
+		}
+	}
+	language, err := s.engine.resolveLanguage(languageID, scope, s.head(scope))
 	if err != nil {
 		return nil, err
 	}
-	language, err := s.engine.resolveLanguage(languageID, scope)
+	compiled, err := pattern.Compile(ctx, language, source)
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := s.engine.Compile(language, source)
-	if err != nil {
-		return nil, err
-	}
-	listing, err := walk.List(ctx, s.ws.FS(), scope, walk.Options{Select: language.Selects, MaxFileBytes: s.engine.config.MaxFileBytes})
+	listing, err := walk.List(ctx, s.ws.FS(), scope, walk.Options{
+		Select:       func(path string, head func() []byte) bool { return s.engine.belongs(language, path, head) },
+		MaxFileBytes: s.engine.config.MaxFileBytes,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &query{pattern: compiled, language: language, listing: listing}, nil
+}
+
+// head returns the beginning of the file that a scope names, or nothing.
+func (s *Session) head(scope string) func() []byte {
+	return func() []byte {
+		source, err := s.ws.ReadFile(scope, s.engine.config.MaxFileBytes)
+		if err != nil {
+			return nil
+		}
+		return source
+	}
 }
 
 // run searches every file of the query on all cores, the largest first, so
@@ -89,7 +105,7 @@ func (s *Session) prepare(ctx context.Context, source, path, languageID string) 
 func (s *Session) run(ctx context.Context, q *query, see visit) (Stats, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, s.engine.config.SearchTimeout, errSearchTimeout)
 	defer cancel()
-	r := &searchRun{session: s, query: q, see: see, stats: Stats{Skipped: q.listing.Skipped.Counts()}}
+	r := &searchRun{session: s, query: q, see: see, stats: Stats{Skipped: q.listing.Skipped}}
 	order := r.bySize()
 	workers := min(runtime.GOMAXPROCS(0), max(1, len(order)))
 	var next atomic.Int64
@@ -133,7 +149,7 @@ func (r *searchRun) bySize() []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(min(1, max(-1, files[b].Size-files[a].Size))) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(files[b].Size, files[a].Size) })
 	return order
 }
 
@@ -174,7 +190,7 @@ func (r *searchRun) file(ctx context.Context, index int) {
 		r.count(func(s *Stats) { s.Searched++ })
 		return
 	}
-	tree, err := r.session.engine.Parse(ctx, r.query.language, source)
+	tree, err := r.session.engine.parse(ctx, r.query.language, source)
 	if err != nil {
 		r.parseFailed(ctx, err)
 		return
@@ -204,8 +220,10 @@ func (r *searchRun) file(ctx context.Context, index int) {
 func (r *searchRun) parseFailed(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, syntax.ErrTimeout):
 		r.skip(skipTimedOut)
+	case errors.Is(err, match.ErrTooComplex):
+		r.skip(skipTooComplex)
 	default:
 		r.fail(err)
 	}
@@ -221,10 +239,10 @@ func (r *searchRun) count(f func(*Stats)) {
 func skipReason(err error) string {
 	switch {
 	case toolerr.Is(err, toolerr.ReasonPathNotFound):
-		return skipVanished
+		return walk.Vanished
 	case toolerr.Is(err, toolerr.ReasonLimit):
-		return skipTooLarge
+		return walk.TooLarge
 	default:
-		return skipUnreadable
+		return walk.Unreadable
 	}
 }

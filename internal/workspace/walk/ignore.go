@@ -58,12 +58,81 @@ func parseRule(line string) (rule, bool) {
 		line += "/*"
 	}
 	r.literal = !strings.ContainsAny(line, `*?[\`)
-	if !r.literal {
-		// Braces are no wildcards for git.
-		line = strings.NewReplacer("{", `\{`, "}", `\}`).Replace(line)
-	}
 	r.pattern = line
-	return r, r.literal || doublestar.ValidatePattern(line)
+	if !r.literal {
+		r.pattern = translate(line)
+	}
+	return r, r.literal || doublestar.ValidatePattern(r.pattern)
+}
+
+// translate writes a pattern of git's in doublestar's form: braces are no
+// wildcards for git, and its sets may begin with a bracket and name classes.
+func translate(pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; c {
+		case '\\':
+			b.WriteByte(c)
+			if i++; i < len(pattern) {
+				b.WriteByte(pattern[i])
+			}
+		case '{', '}':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case '[':
+			set, size := translateSet(pattern[i:])
+			b.WriteString(set)
+			i += size - 1
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// classes are POSIX's, of ASCII.
+var classes = map[string]string{
+	"alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": ` \t`, "digit": "0-9", "lower": "a-z",
+	"punct": `!-,\-.:-@\[-` + "`" + `{-~`, "space": ` \t-\r`, "upper": "A-Z", "word": "a-zA-Z0-9_", "xdigit": "0-9a-fA-F",
+}
+
+// translateSet writes the set at the start of a pattern, and tells how much of
+// it that is. One without an end is left as it is, to be found invalid.
+func translateSet(pattern string) (set string, size int) {
+	b := []byte{'['}
+	i := 1
+	if i < len(pattern) && (pattern[i] == '!' || pattern[i] == '^') {
+		b = append(b, '^')
+		i++
+	}
+	for first := true; i < len(pattern); first = false {
+		c := pattern[i]
+		switch {
+		case c == ']' && !first:
+			return string(append(b, ']')), i + 1
+		case c == ']':
+			b = append(b, '\\', ']')
+			i++
+		case c == '\\' && i+1 < len(pattern):
+			b = append(b, c, pattern[i+1])
+			i += 2
+		case strings.HasPrefix(pattern[i:], "[:"):
+			name, _, found := strings.Cut(pattern[i+2:], ":]")
+			ranges, known := classes[name]
+			if !found || !known {
+				return pattern, len(pattern)
+			}
+			b = append(b, ranges...)
+			i += len(name) + len("[::]")
+		case c == '[':
+			b = append(b, '\\', '[')
+			i++
+		default:
+			b = append(b, c)
+			i++
+		}
+	}
+	return pattern, len(pattern)
 }
 
 // trimTrailingSpaces takes off the spaces at the end that no backslash keeps.

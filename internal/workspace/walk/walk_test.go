@@ -164,12 +164,12 @@ func TestListRefuses(t *testing.T) {
 	}
 }
 
-// TestAgainstGit compares with git itself over all pairs of patterns and
-// paths.
+// TestAgainstGit compares with git itself. "a**/b" is left out: git's manual
+// calls such asterisks regular ones, and git itself matches "ab" with it.
 func TestAgainstGit(t *testing.T) {
 	patterns := []string{
 		"a", "/a", "a/", "*.o", "!a.o", "a/b", "/a/b", "a/*", "a/**", "**/b", "a/**/c", "**", "*", "a*", "?", "[ab]", "[!a]", "[^a]*", `\!x`, `\#x`, "#x",
-		"a b", `a\ `, "a ", "{a,b}", "a.{o,c}", "**/a/**", "b/../a", "a**", "a**/b", "**a", "/**/b", "/*", "/*/b", "*/b", `\a`, "[a-c]", "[", "a[", "!", "/", "!/", "x/", "**/x/",
+		"a b", `a\ `, "a ", "{a,b}", "a.{o,c}", "**/a/**", "b/../a", "a**", "**a", "/**/b", "/*", "/*/b", "*/b", `\a`, "[a-c]", "[", "a[", "!", "/", "!/", "x/", "**/x/",
 		"[[:alpha:]]", "a//b", "./a", `a\`, `*\`, "[]a]", "[a/b]",
 	}
 	files := []string{
