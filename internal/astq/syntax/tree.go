@@ -77,6 +77,18 @@ func (t *Tree) Errors() []Span {
 	return out
 }
 
+// Comments returns the places of the comments and what else may stand
+// anywhere, in source order.
+func (t *Tree) Comments() []Span {
+	var out []Span
+	for i := range t.nodes {
+		if n := &t.nodes[i]; n.Extra() {
+			out = append(out, Span{Start: int(n.Start), End: int(n.End)})
+		}
+	}
+	return out
+}
+
 // LiteralSpans returns the places of string literals, outermost only, in
 // source order: text whose line breaks and indentation are part of its value.
 func (t *Tree) LiteralSpans() []Span {
