@@ -1,5 +1,7 @@
 package syntax
 
+import "unsafe"
+
 // Flags of a Node.
 const (
 	flagNamed = 1 << iota
@@ -103,4 +105,9 @@ func (t *Tree) LiteralSpans() []Span {
 		i++
 	}
 	return out
+}
+
+// Bytes is the memory that the tree and its source take.
+func (t *Tree) Bytes() int64 {
+	return int64(len(t.source)) + int64(len(t.nodes))*int64(unsafe.Sizeof(Node{}))
 }
