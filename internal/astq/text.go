@@ -145,7 +145,7 @@ func (r *Resolution) Text() string {
 func (s Stats) noMatches() string {
 	text := fmt.Sprintf("No matches in %s searched", count(s.Searched, "file", "files"))
 	if s.Searched > 0 {
-		text += fmt.Sprintf(" (%d of them hold every word of the pattern)", s.Parsed)
+		text += fmt.Sprintf(" (%d of them hold every word of the pattern)", s.Candidates)
 	}
 	if skipped := s.skippedText(); skipped != "" {
 		text += "; passed over: " + skipped

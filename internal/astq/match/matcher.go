@@ -162,7 +162,8 @@ func (m *matcher) next(op *pattern.Op) (uint32, bool) {
 func (m *matcher) fits(op *pattern.Op, n *syntax.Node) bool {
 	switch op.Code {
 	case pattern.Leaf:
-		return n.Symbol == op.Symbol && (!op.Named || bytes.Equal(m.source[n.Start:n.End], op.Text))
+		// A token that the parser made up is not in the source.
+		return n.Symbol == op.Symbol && !n.Missing() && (!op.Named || bytes.Equal(m.source[n.Start:n.End], op.Text))
 	case pattern.Single:
 		// A lone underscore is a token in some grammars; it stands where any
 		// pattern could.

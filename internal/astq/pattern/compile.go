@@ -39,6 +39,7 @@ func Compile(ctx context.Context, language *syntax.Language, source string) (*Pa
 		return nil, err
 	}
 	p.setWords()
+	p.setChains()
 	return p, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -56,6 +57,7 @@ type File struct {
 	Path    string // relative to the root, with slashes
 	Size    int64
 	ModTime time.Time
+	Inode   uint64
 }
 
 // Listing is what a scope holds.
@@ -299,7 +301,11 @@ func (w *walker) add(name string, info fs.FileInfo) {
 		w.skip(TooLarge)
 		return
 	}
-	w.listing.Files = append(w.listing.Files, File{Path: name, Size: info.Size(), ModTime: info.ModTime()})
+	file := File{Path: name, Size: info.Size(), ModTime: info.ModTime()}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		file.Inode = stat.Ino
+	}
+	w.listing.Files = append(w.listing.Files, file)
 }
 
 func reasonOf(err error) string {
