@@ -197,7 +197,7 @@ func (m *matcher) fits(op *pattern.Op, n *syntax.Node) bool {
 // pattern does not have.
 func (m *matcher) optional(op *pattern.Op, i, end uint32) bool {
 	n := &m.nodes[i]
-	if n.Named() {
+	if n.Named() || op.AfterRun {
 		return false
 	}
 	switch m.language.Separator(n.Symbol) {

@@ -301,9 +301,10 @@ func (e *emitter) slot(m *metavar) int {
 	return slot
 }
 
-// markOptional marks the separators beside runs.
+// markOptional marks the separators beside runs, and what follows a run.
 func markOptional(program []Op) {
 	for i := range program {
+		program[i].AfterRun = i > 0 && program[i-1].Code == Multi
 		if !program[i].Separator {
 			continue
 		}

@@ -91,6 +91,9 @@ type Op struct {
 	// AfterMulti and BeforeMulti say that such a leaf stands beside a run of
 	// siblings, and is optional when that is empty.
 	AfterMulti, BeforeMulti bool
+	// AfterRun says that a run comes right before: what could be passed over
+	// before the step belongs to the run, so that a rewrite keeps it.
+	AfterRun bool
 }
 
 // MayMatch tells whether a source may hold a match: it has every word of the

@@ -65,7 +65,7 @@ func reshapeDart(g *grammar) func(*Tree) []Node {
 			each(name, func(s Symbol) { kinds.precedence[s] = level + 1 })
 		}
 	}
-	for _, name := range []string{"method_signature", "lambda_expression"} {
+	for _, name := range []string{"method_signature", "lambda_expression", "local_function_declaration"} {
 		each(name, func(s Symbol) { kinds.wrappers[s] = true })
 	}
 	for _, name := range []string{"type_test", "type_cast"} {
