@@ -32,7 +32,8 @@ type stage struct {
 //   - report sees the outcome of everything, in the form the caller gets;
 //   - a caller is known before anything is looked up for it;
 //   - the run is found, and its tool allowed, before a limit is spent;
-//   - recovery is innermost, so that a panic is logged and counted as an error.
+//   - recovery is innermost, so that a panic is logged and counted as an error,
+//     also one of the stages that admit a request.
 func (s *Server) stages() []stage {
 	return []stage{
 		{name: "report", around: s.report},
@@ -228,7 +229,12 @@ func (s *Server) unaryInterceptor(ctx context.Context, request any, info *grpc.U
 		}
 		defer release()
 		started := s.now()
-		response, err = handler(ctx, request)
+		// A panic of the handler is caught here already, so that it counts as a
+		// call of its tool.
+		err = s.recover(ctx, c, func(ctx context.Context) (err error) {
+			response, err = handler(ctx, request)
+			return err
+		})
 		err = cutOff(ctx, err)
 		s.countTool(c, started, err)
 		return err
