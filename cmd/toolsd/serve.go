@@ -37,7 +37,7 @@ func serve(ctx context.Context, c config.Config) error {
 		SearchTimeout: c.SearchTimeout, MaxStagedBytes: c.MaxStagedBytes,
 	})
 	if err != nil {
-		return err
+		return usageError{fmt.Errorf("--grammar-dir: %w", err)}
 	}
 	logGrammars(log, engine)
 	runs, err := newManager(c, log, metrics, workspaces, engine)
@@ -82,7 +82,7 @@ func serve(ctx context.Context, c config.Config) error {
 func openWorkspaces(ctx context.Context, c config.Config, log *slog.Logger) (*workspace.Pool, error) {
 	pool, err := workspace.NewPool(c.StateDir)
 	if err != nil {
-		return nil, fmt.Errorf("open the state folder: %w", err)
+		return nil, usageError{fmt.Errorf("--state-dir: %w", err)}
 	}
 	recovered, err := pool.Recover(ctx)
 	for _, r := range recovered {
@@ -163,7 +163,7 @@ func listen(c config.Config) (listeners []net.Listener, err error) {
 	options := transport.TCPOptions{CertFile: c.TLSCert, KeyFile: c.TLSKey, ClientCA: c.ClientCA, Open: c.InsecureLoopback}
 	if c.TokenFile != "" {
 		if options.Tokens, err = transport.ReadTokens(c.TokenFile); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--token-file: %w", err)
 		}
 	}
 	for _, text := range c.Listen {
