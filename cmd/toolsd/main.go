@@ -19,8 +19,9 @@ const exitUsage = 2
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:]))
+	status := run(ctx, os.Args[1:])
+	stop()
+	os.Exit(status)
 }
 
 func run(ctx context.Context, args []string) int {

@@ -87,7 +87,7 @@ func TestCallMistakesOfTheModel(t *testing.T) {
 		{"no JSON", toolAstGrep, `{"pattern": `, toolerr.ReasonBadArgument, "JSON"},
 		{"nothing", toolAstGrep, ``, toolerr.ReasonBadArgument, ""},
 		{"an array", toolAstGrep, `[]`, toolerr.ReasonBadArgument, ""},
-		{"an unknown argument", toolAstGrep, `{"pattern": "f()", "langauge": "dart"}`, toolerr.ReasonBadArgument, "langauge"},
+		{"an unknown argument", toolAstGrep, `{"pattern": "f()", "languages": "dart"}`, toolerr.ReasonBadArgument, "languages"},
 		{"the run's id is not the model's", toolAstGrep, `{"pattern": "f()", "run_id": "x"}`, toolerr.ReasonBadArgument, "run_id"},
 		{"no pattern", toolAstGrep, `{"language": "dart"}`, toolerr.ReasonBadArgument, "pattern"},
 		{"an unparsable pattern", toolAstGrep, `{"pattern": "if (", "language": "dart"}`, toolerr.ReasonPatternUnparsable, ""},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -179,8 +180,8 @@ func (s *Server) recover(ctx context.Context, c *call, next func(context.Context
 // run sends a call through the stages to the handler.
 func (s *Server) run(ctx context.Context, c *call, handler func(context.Context) error) error {
 	next := handler
-	for i := len(s.chain) - 1; i >= 0; i-- {
-		around := s.chain[i].around
+	for _, st := range slices.Backward(s.chain) {
+		around := st.around
 		if around == nil {
 			continue
 		}
@@ -195,8 +196,8 @@ func (s *Server) run(ctx context.Context, c *call, handler func(context.Context)
 func (s *Server) admit(ctx context.Context, c *call, request proto.Message) (context.Context, func(), error) {
 	var releases []func()
 	release := func() {
-		for i := len(releases) - 1; i >= 0; i-- {
-			releases[i]()
+		for _, done := range slices.Backward(releases) {
+			done()
 		}
 	}
 	for _, st := range s.chain {
@@ -208,7 +209,7 @@ func (s *Server) admit(ctx context.Context, c *call, request proto.Message) (con
 			release()
 			return nil, nil, err
 		}
-		ctx = narrowed
+		ctx = narrowed //nolint:fatcontext // as deep as there are stages
 		if done != nil {
 			releases = append(releases, done)
 		}

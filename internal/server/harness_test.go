@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -200,7 +201,7 @@ func lastResult(stream grpc.ServerStreamingClient[toolsdv1.CallResponse]) (*tool
 	var result *toolsdv1.ToolResult
 	for {
 		event, err := stream.Recv()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return result, nil
 		}
 		if err != nil {

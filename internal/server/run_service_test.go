@@ -74,7 +74,7 @@ func TestListRunsInPages(t *testing.T) {
 		for _, run := range page.GetRuns() {
 			got = append(got, run.GetRunId())
 		}
-		if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+		if request.PageToken = page.GetNextPageToken(); request.GetPageToken() == "" {
 			break
 		}
 	}
@@ -132,25 +132,47 @@ func TestCreateRunRejects(t *testing.T) {
 		says   string
 		fields []string
 	}{
-		{"a resource that is not built", func(r *toolsdv1.CreateRunRequest) { r.Resources.Lsp = &toolsdv1.LspResource{} },
-			codes.FailedPrecondition, toolerr.ReasonResourceUnavailable, "lsp", nil},
+		{
+			"a resource that is not built", func(r *toolsdv1.CreateRunRequest) { r.Resources.Lsp = &toolsdv1.LspResource{} },
+			codes.FailedPrecondition, toolerr.ReasonResourceUnavailable, "lsp", nil,
+		},
 		{"everything bad at once", func(r *toolsdv1.CreateRunRequest) {
 			r.MaxTier, r.WorkspaceRoot, r.ConversationId, r.Env = 0, "", "a\x00b", map[string]string{"1": ""}
 		}, codes.InvalidArgument, toolerr.ReasonBadArgument, "", []string{"conversation_id", "env", "max_tier", "workspace_root"}},
-		{"a tier that is none", func(r *toolsdv1.CreateRunRequest) { r.MaxTier = 99 },
-			codes.InvalidArgument, toolerr.ReasonBadArgument, "", []string{"max_tier"}},
-		{"a bad id", func(r *toolsdv1.CreateRunRequest) { r.RunId = "a b" },
-			codes.InvalidArgument, toolerr.ReasonBadArgument, `"a b"`, []string{"run_id"}},
-		{"no time at all", func(r *toolsdv1.CreateRunRequest) { r.IdleTtl = durationpb.New(0) },
-			codes.InvalidArgument, toolerr.ReasonBadArgument, "above zero", []string{"idle_ttl"}},
-		{"an impossible duration", func(r *toolsdv1.CreateRunRequest) { r.IdleTtl = &durationpb.Duration{Seconds: 1, Nanos: -1} },
-			codes.InvalidArgument, toolerr.ReasonBadArgument, "", []string{"idle_ttl"}},
-		{"a relative workspace", func(r *toolsdv1.CreateRunRequest) { r.WorkspaceRoot = "here" },
-			codes.InvalidArgument, toolerr.ReasonBadArgument, `"here"`, []string{"workspace_root"}},
-		{"a workspace that is not there", func(r *toolsdv1.CreateRunRequest) { r.WorkspaceRoot = "/no/such" },
-			codes.InvalidArgument, toolerr.ReasonBadArgument, "/no/such", []string{"workspace_root"}},
-		{"an unknown parent", func(r *toolsdv1.CreateRunRequest) { r.ParentRunId = "nobody" },
-			codes.NotFound, toolerr.ReasonRunNotFound, "local.nobody", nil},
+		{
+			"a tier that is none", func(r *toolsdv1.CreateRunRequest) { r.MaxTier = 99 },
+			codes.InvalidArgument, toolerr.ReasonBadArgument, "",
+			[]string{"max_tier"},
+		},
+		{
+			"a bad id", func(r *toolsdv1.CreateRunRequest) { r.RunId = "a b" },
+			codes.InvalidArgument, toolerr.ReasonBadArgument, `"a b"`,
+			[]string{"run_id"},
+		},
+		{
+			"no time at all", func(r *toolsdv1.CreateRunRequest) { r.IdleTtl = durationpb.New(0) },
+			codes.InvalidArgument, toolerr.ReasonBadArgument, "above zero",
+			[]string{"idle_ttl"},
+		},
+		{
+			"an impossible duration", func(r *toolsdv1.CreateRunRequest) { r.IdleTtl = &durationpb.Duration{Seconds: 1, Nanos: -1} },
+			codes.InvalidArgument, toolerr.ReasonBadArgument, "",
+			[]string{"idle_ttl"},
+		},
+		{
+			"a relative workspace", func(r *toolsdv1.CreateRunRequest) { r.WorkspaceRoot = "here" },
+			codes.InvalidArgument, toolerr.ReasonBadArgument, `"here"`,
+			[]string{"workspace_root"},
+		},
+		{
+			"a workspace that is not there", func(r *toolsdv1.CreateRunRequest) { r.WorkspaceRoot = "/no/such" },
+			codes.InvalidArgument, toolerr.ReasonBadArgument, "/no/such",
+			[]string{"workspace_root"},
+		},
+		{
+			"an unknown parent", func(r *toolsdv1.CreateRunRequest) { r.ParentRunId = "nobody" },
+			codes.NotFound, toolerr.ReasonRunNotFound, "local.nobody", nil,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
