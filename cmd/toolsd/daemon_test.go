@@ -15,6 +15,15 @@ import (
 	toolsdv1 "github.com/toolsd/toolsd/gen/toolsd/v1"
 )
 
+// guards is the code of the workspaces here.
+const guards = `class A {
+  void close() {
+    if (timer != null) timer.dispose();
+    if (timer != null) other.dispose();
+  }
+}
+`
+
 // createRun makes a run of ceiling write on a workspace.
 func (d *process) createRun(id, root string) {
 	d.t.Helper()
@@ -88,7 +97,7 @@ func TestStaleSocketIsReplaced(t *testing.T) {
 func TestTerminateLeavesNothing(t *testing.T) {
 	p := newPlace(t)
 	folder := filepath.Join(p.dir, "code")
-	writeFile(t, filepath.Join(folder, "a.dart"), tourFile)
+	writeFile(t, filepath.Join(folder, "a.dart"), guards)
 	d := p.serve(t)
 	d.createRun("a", folder)
 	d.createRun("b", folder)
@@ -111,7 +120,7 @@ func TestTerminateLeavesNothing(t *testing.T) {
 			t.Errorf("%s is left behind", name)
 		}
 	}
-	if got := readFile(t, filepath.Join(folder, "a.dart")); got != strings.ReplaceAll(tourFile, "dispose", "close") {
+	if got := readFile(t, filepath.Join(folder, "a.dart")); got != strings.ReplaceAll(guards, "dispose", "close") {
 		t.Errorf("the accepted edit is:\n%s", got)
 	}
 }
@@ -132,7 +141,7 @@ func files(t *testing.T, dir string) []string {
 func TestMetricsAndLog(t *testing.T) {
 	p := newPlace(t)
 	folder := filepath.Join(p.dir, "code")
-	writeFile(t, filepath.Join(folder, "a.dart"), tourFile)
+	writeFile(t, filepath.Join(folder, "a.dart"), guards)
 	d := p.serve(t, "--metrics-listen", "127.0.0.1:0", "--log-level", "debug")
 	d.createRun("a", folder)
 	d.stage("a", "$X.dispose()", "$X.close()")
