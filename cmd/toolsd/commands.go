@@ -18,6 +18,14 @@ type usageError struct{ err error }
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
+// noArguments refuses arguments as a bad flag is refused.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if err := cobra.NoArgs(cmd, args); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
 func isUsage(err error) bool { return errors.As(err, new(usageError)) }
 
 func rootCommand() *cobra.Command {
@@ -33,7 +41,7 @@ func rootCommand() *cobra.Command {
 }
 
 func serveCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "serve", Short: "Serve until SIGINT or SIGTERM, then drain", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "serve", Short: "Serve until SIGINT or SIGTERM, then drain", Args: noArguments}
 	loader := config.NewLoader(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := loader.Load(os.LookupEnv, os.Environ())
@@ -48,7 +56,7 @@ func serveCommand() *cobra.Command {
 func configCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Show the configuration"}
 	show := &cobra.Command{
-		Use: "print", Args: cobra.NoArgs,
+		Use: "print", Args: noArguments,
 		Short: "Print the settings in force, as a file that --config reads",
 	}
 	loader := config.NewLoader(show.Flags())
@@ -65,7 +73,7 @@ func configCommand() *cobra.Command {
 
 func protosetCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "protoset", Args: cobra.NoArgs,
+		Use: "protoset", Args: noArguments,
 		Short: "Write the API's descriptor set, with comments, for grpcurl -protoset",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return writeAll(cmd.OutOrStdout(), server.DescriptorSet())
@@ -75,7 +83,7 @@ func protosetCommand() *cobra.Command {
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Args: cobra.NoArgs,
+		Use: "version", Args: noArguments,
 		Short: "Print the version",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return writeAll(cmd.OutOrStdout(), []byte("toolsd "+version+"\n"))

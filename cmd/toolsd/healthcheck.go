@@ -19,7 +19,7 @@ func healthcheckCommand() *cobra.Command {
 	var service string
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "healthcheck", Args: cobra.NoArgs,
+		Use: "healthcheck", Args: noArguments,
 		Short: "Ask a running daemon for its health; exit status 0 means SERVING",
 	}
 	loader := config.NewLoader(cmd.Flags())

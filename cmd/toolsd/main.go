@@ -18,13 +18,13 @@ var version = "devel"
 const exitUsage = 2
 
 func main() {
-	os.Exit(run(os.Args[1:]))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, os.Args[1:])
+	stop()
+	os.Exit(status)
 }
 
-// run executes a command line and returns the exit status.
-func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+func run(ctx context.Context, args []string) int {
 	root := rootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

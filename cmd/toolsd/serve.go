@@ -37,7 +37,7 @@ func serve(ctx context.Context, c config.Config) error {
 		SearchTimeout: c.SearchTimeout, MaxCacheBytes: c.MaxCacheBytes, MaxStagedBytes: c.MaxStagedBytes,
 	})
 	if err != nil {
-		return err
+		return usageError{fmt.Errorf("--grammar-dir: %w", err)}
 	}
 	metrics.Gauge("toolsd_parse_cache_bytes", "Memory of parsed files.", func() float64 { return float64(engine.CacheBytes()) })
 	logGrammars(log, engine)
@@ -83,7 +83,7 @@ func serve(ctx context.Context, c config.Config) error {
 func openWorkspaces(ctx context.Context, c config.Config, log *slog.Logger) (*workspace.Pool, error) {
 	pool, err := workspace.NewPool(c.StateDir)
 	if err != nil {
-		return nil, fmt.Errorf("open the state folder: %w", err)
+		return nil, usageError{fmt.Errorf("--state-dir: %w", err)}
 	}
 	recovered, err := pool.Recover(ctx)
 	for _, r := range recovered {
@@ -164,7 +164,7 @@ func listen(c config.Config) (listeners []net.Listener, err error) {
 	options := transport.TCPOptions{CertFile: c.TLSCert, KeyFile: c.TLSKey, ClientCA: c.ClientCA, Open: c.InsecureLoopback}
 	if c.TokenFile != "" {
 		if options.Tokens, err = transport.ReadTokens(c.TokenFile); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--token-file: %w", err)
 		}
 	}
 	for _, text := range c.Listen {

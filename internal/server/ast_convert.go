@@ -4,6 +4,8 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"google.golang.org/protobuf/proto"
+
 	toolsdv1 "github.com/toolsd/toolsd/gen/toolsd/v1"
 	"github.com/toolsd/toolsd/internal/astq"
 )
@@ -12,7 +14,26 @@ import (
 const (
 	maxLineText  = 400      // characters
 	maxDiffBytes = 64 << 10 // of one file
+	// maxPayload bounds all matches, or all diffs, of one response, in bytes.
+	// Clients refuse messages above 4 MiB unless they are told otherwise, and
+	// an edit whose answer is refused would be staged under an id that nobody
+	// knows. The rest of the 4 MiB is for the text, and for JSON, which takes
+	// more bytes than these do.
+	maxPayload = 1 << 20
 )
+
+// matchesToProto converts the first matches, as many as fit into maxPayload.
+func matchesToProto(found []astq.Found) (matches []*toolsdv1.AstMatch, left int) {
+	size := 0
+	for i := range found {
+		m := matchToProto(&found[i])
+		if size += proto.Size(m); size > maxPayload {
+			return matches, len(found) - i
+		}
+		matches = append(matches, m)
+	}
+	return matches, 0
+}
 
 func matchToProto(m *astq.Found) *toolsdv1.AstMatch {
 	out := &toolsdv1.AstMatch{
@@ -38,8 +59,10 @@ func rangeToProto(s astq.Span) *toolsdv1.Range {
 
 func fileEditsToProto(files []astq.FileEdit) []*toolsdv1.AstFileEdit {
 	out := make([]*toolsdv1.AstFileEdit, len(files))
+	left := maxPayload
 	for i, f := range files {
-		diff, cut := cutDiff(f.Diff)
+		diff, cut := cutDiff(f.Diff, min(maxDiffBytes, left))
+		left -= len(diff)
 		out[i] = &toolsdv1.AstFileEdit{
 			Path: validUTF8(f.Path), Replacements: int32Of(f.Replacements), Diff: validUTF8(diff), DiffTruncated: cut,
 		}
@@ -92,11 +115,11 @@ func lineText(s string) string {
 	return s
 }
 
-func cutDiff(diff string) (string, bool) {
-	if len(diff) <= maxDiffBytes {
+func cutDiff(diff string, most int) (string, bool) {
+	if len(diff) <= most {
 		return diff, false
 	}
-	end := maxDiffBytes
+	end := most
 	for end > 0 && !utf8.RuneStart(diff[end]) {
 		end--
 	}

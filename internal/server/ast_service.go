@@ -70,16 +70,14 @@ func (s *astService) Grep(ctx context.Context, request *toolsdv1.AstServiceGrepR
 	if err != nil {
 		return nil, err
 	}
-	response := &toolsdv1.AstServiceGrepResponse{
+	matches, left := matchesToProto(result.Matches)
+	return &toolsdv1.AstServiceGrepResponse{
 		Text:    validUTF8(result.Text()),
-		Omitted: int64(result.Omitted),
+		Matches: matches,
+		Omitted: int64(result.Omitted + left),
 		Reading: &toolsdv1.PatternReading{Language: result.Reading.Language, Context: result.Reading.Context, Kinds: result.Reading.Kinds},
 		Stats:   statsToProto(result.Stats),
-	}
-	for i := range result.Matches {
-		response.Matches = append(response.Matches, matchToProto(&result.Matches[i]))
-	}
-	return response, nil
+	}, nil
 }
 
 // Edit stages a rewrite. Tool: ast_edit.

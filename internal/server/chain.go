@@ -33,7 +33,8 @@ type stage struct {
 //   - report sees the outcome of everything, in the form the caller gets;
 //   - a caller is known before anything is looked up for it;
 //   - the run is found, and its tool allowed, before a limit is spent;
-//   - recovery is innermost, so that a panic is logged and counted as an error.
+//   - recovery is innermost, so that a panic is logged and counted as an error,
+//     also one of the stages that admit a request.
 func (s *Server) stages() []stage {
 	return []stage{
 		{name: "report", around: s.report},
@@ -195,8 +196,8 @@ func (s *Server) run(ctx context.Context, c *call, handler func(context.Context)
 func (s *Server) admit(ctx context.Context, c *call, request proto.Message) (context.Context, func(), error) {
 	var releases []func()
 	release := func() {
-		for _, end := range slices.Backward(releases) {
-			end()
+		for _, done := range slices.Backward(releases) {
+			done()
 		}
 	}
 	for _, st := range s.chain {
@@ -208,7 +209,7 @@ func (s *Server) admit(ctx context.Context, c *call, request proto.Message) (con
 			release()
 			return nil, nil, err
 		}
-		ctx = narrowed //nolint:fatcontext // once a stage, and the stages are few
+		ctx = narrowed //nolint:fatcontext // as deep as there are stages
 		if done != nil {
 			releases = append(releases, done)
 		}
@@ -229,7 +230,12 @@ func (s *Server) unaryInterceptor(ctx context.Context, request any, info *grpc.U
 		}
 		defer release()
 		started := s.now()
-		response, err = handler(ctx, request)
+		// A panic of the handler is caught here already, so that it counts as a
+		// call of its tool.
+		err = s.recover(ctx, c, func(ctx context.Context) (err error) {
+			response, err = handler(ctx, request)
+			return err
+		})
 		err = cutOff(ctx, err)
 		s.countTool(c, started, err)
 		return err

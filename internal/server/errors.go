@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	codepb "google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -41,6 +42,17 @@ var kindCodes = map[toolerr.Kind]codes.Code{
 	toolerr.Unimplemented:      codes.Unimplemented,
 }
 
+// kindOf finds the kind that becomes a code, or Internal for codes that no
+// kind becomes.
+func kindOf(code codes.Code) toolerr.Kind {
+	for kind, c := range kindCodes {
+		if c == code {
+			return kind
+		}
+	}
+	return toolerr.Internal
+}
+
 // classify turns any error into one with a kind and a reason. What nobody
 // classified is a fault of ours: its text stays in the log, found by the call
 // id, and does not reach the caller.
@@ -48,11 +60,16 @@ func classify(err error, callID string) *toolerr.Error {
 	if e, ok := toolerr.As(err); ok {
 		return e
 	}
+	st := status.Convert(err)
 	switch {
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), st.Code() == codes.Canceled:
 		return toolerr.New(toolerr.Canceled, reasonCanceled, "the call was cancelled by its caller").WithCause(err)
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), st.Code() == codes.DeadlineExceeded:
 		return toolerr.New(toolerr.DeadlineExceeded, reasonDeadline, "the call's time ran out; give it a longer deadline, or ask for less").WithCause(err)
+	case kindOf(st.Code()) != toolerr.Internal:
+		// A status of gRPC itself, or of its health and reflection services.
+		// Its reason is its code's name: nothing finer is known.
+		return toolerr.New(kindOf(st.Code()), toolerr.Reason(codepb.Code(st.Code()).String()), "%s", st.Message()).WithCause(err) //nolint:gosec // a code is below 17
 	default:
 		return toolerr.New(toolerr.Internal, reasonInternal,
 			"internal error; toolsd's log has the cause under call %s", callID).WithCause(err)

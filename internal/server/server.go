@@ -83,6 +83,8 @@ type Server struct {
 	now     func() time.Time
 	// heartbeat is the pause between signs of life on a silent stream.
 	heartbeat time.Duration
+	// stopGrace is what GracefulStop gets; tests shorten both.
+	stopGrace time.Duration
 
 	grpc    *grpc.Server
 	health  *health.Server
@@ -97,7 +99,8 @@ type Server struct {
 // until Serve.
 func New(o Options) (*Server, error) {
 	s := &Server{
-		runs: o.Runs, engine: o.Engine, metrics: o.Metrics, log: o.Log, info: o.Info, now: time.Now, heartbeat: heartbeat,
+		runs: o.Runs, engine: o.Engine, metrics: o.Metrics, log: o.Log, info: o.Info, now: time.Now,
+		heartbeat: heartbeat, stopGrace: stopGrace,
 		health: health.NewServer(), ast: &astService{},
 		rules:   methodRules(),
 		limiter: newLimiter(o.MaxCalls, o.MaxCallsPerRun),
@@ -164,7 +167,7 @@ func (s *Server) Serve(ctx context.Context, drainGrace time.Duration, listeners 
 
 func (s *Server) drain(grace time.Duration) error {
 	s.health.Shutdown()
-	graceCtx, cancel := context.WithTimeout(context.Background(), grace) //nolint:forbidigo // draining begins when the server's context has ended
+	graceCtx, cancel := context.WithTimeout(context.Background(), grace) //nolint:contextcheck,forbidigo // draining begins when the server's context has ended
 	defer cancel()
 	err := s.runs.Drain(graceCtx)
 	stopped := make(chan struct{})
@@ -174,7 +177,7 @@ func (s *Server) drain(grace time.Duration) error {
 	}()
 	select {
 	case <-stopped:
-	case <-time.After(stopGrace):
+	case <-time.After(s.stopGrace):
 		// A client that keeps a stream open (health watch, reflection) must
 		// not keep the daemon from ending.
 		s.grpc.Stop()

@@ -35,6 +35,7 @@ func (s *toolService) Call(request *toolsdv1.CallRequest, stream grpc.ServerStre
 	done := make(chan outcome, 1)
 	go func() {
 		var o outcome
+		// The chain's own recovery does not reach this goroutine.
 		o.err = s.server.recover(ctx, callFrom(ctx), func(ctx context.Context) (err error) {
 			o.result, err = s.call(ctx, request)
 			return err
@@ -70,7 +71,11 @@ func (s *toolService) call(ctx context.Context, request *toolsdv1.CallRequest) (
 	}
 	c.tool = t.name
 	started := s.server.now()
-	result, err := s.invoke(ctx, t, request.GetArgumentsJson())
+	var result *toolsdv1.ToolResult
+	err = s.server.recover(ctx, c, func(ctx context.Context) (err error) {
+		result, err = s.invoke(ctx, t, request.GetArgumentsJson())
+		return err
+	})
 	took := s.server.now().Sub(started)
 	if err != nil {
 		err = cutOff(ctx, err)
@@ -120,7 +125,7 @@ func forModel(e *toolerr.Error) bool {
 	case toolerr.NotFound, toolerr.InvalidArgument, toolerr.AlreadyExists, toolerr.PermissionDenied, toolerr.FailedPrecondition,
 		toolerr.Aborted, toolerr.ResourceExhausted, toolerr.Unavailable, toolerr.DeadlineExceeded:
 	}
-	switch e.Reason {
+	switch e.Reason { // the rest is for the model
 	case toolerr.ReasonRunNotFound, toolerr.ReasonWrongReplica, toolerr.ReasonDraining, toolerr.ReasonRunEnded:
 		return false
 	default:

@@ -162,7 +162,8 @@ type AstServiceGrepResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The result as text, ready for a model.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// The matches, by path and then by place in the file, outer before inner.
+	// The matches, by path and then by place in the file, outer before inner;
+	// at most 1 MiB of them.
 	Matches []*AstMatch `protobuf:"bytes,2,rep,name=matches,proto3" json:"matches,omitempty"`
 	// Matches that were found and not returned.
 	Omitted int64 `protobuf:"varint,3,opt,name=omitted,proto3" json:"omitted,omitempty"`
@@ -754,7 +755,8 @@ type AstFileEdit struct {
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
 	// Replacements in the file.
 	Replacements int32 `protobuf:"varint,2,opt,name=replacements,proto3" json:"replacements,omitempty"`
-	// Unified diff of the file, cut at 64 KiB.
+	// Unified diff of the file, cut at 64 KiB, and at 1 MiB for all files of a
+	// response.
 	Diff string `protobuf:"bytes,3,opt,name=diff,proto3" json:"diff,omitempty"`
 	// Whether the diff was cut.
 	DiffTruncated bool `protobuf:"varint,4,opt,name=diff_truncated,json=diffTruncated,proto3" json:"diff_truncated,omitempty"`

@@ -72,7 +72,9 @@ func ask(t *testing.T, target string, creds credentials.TransportCredentials, he
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	ctx = metadata.NewOutgoingContext(ctx, metadata.MD{"authorization": headers})
+	for _, h := range headers {
+		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", h) //nolint:fatcontext // one header more each time
+	}
 	_, err = healthv1.NewHealthClient(conn).Check(ctx, &healthv1.HealthCheckRequest{})
 	return err
 }

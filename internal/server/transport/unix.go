@@ -92,7 +92,7 @@ func bind(path string) (net.Listener, error) {
 		return nil, err
 	}
 	var config net.ListenConfig
-	listener, err := config.Listen(context.Background(), "unix", path) //nolint:forbidigo // nothing waits in a bind
+	listener, err := config.Listen(context.Background(), "unix", path) //nolint:forbidigo // an address is bound at once; there is nothing to cancel
 	if err != nil {
 		return nil, err
 	}
