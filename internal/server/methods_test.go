@@ -40,7 +40,7 @@ func TestEveryMethodHasItsRule(t *testing.T) {
 		if r.access == accessUnbuilt {
 			continue // it is refused before anything could take time
 		}
-		if r.access == accessRun && r.limiter == limitNone {
+		if r.access == accessRun && r.limiter == 0 {
 			t.Errorf("%s works for a run and has no limiter", name)
 		}
 		if !method.IsServerStream && !method.IsClientStream && r.deadline <= 0 {
