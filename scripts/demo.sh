@@ -31,7 +31,7 @@ rpc() { "$grpcurl" -plaintext -unix -d "$2" "$socket" "toolsd.v1.$1"; }
 # text prints the "text" of a response, which is what a model reads.
 text() {
   local line
-  line=$(sed -n 's/^  "text": "\(.*\)",\{0,1\}$/\1/p')
+  line=$(sed -n 's/^  "text": "\(.*\)",\{0,1\}$/\1/p' | sed 's/\\"/"/g')
   printf '%b' "$line"
 }
 
@@ -84,15 +84,14 @@ rpc AstService/Grep "{$run, \"pattern\": \"\$X = append(\$X, \$\$\$MORE)\", \"la
 say "Search Dart: if (\$X != null) \$X.dispose() - finds the guard that disposes what it checked"
 rpc AstService/Grep "{$run, \"pattern\": \"if (\$X != null) \$X.dispose()\", \"language\": \"dart\"}" | text
 
-say "Stage a rewrite: WriteStringAndCheck(buf, fmt.Sprintf(...)) -> fmt.Fprintf(buf, ...)"
-edit="\"pattern\": \"WriteStringAndCheck(\$B, fmt.Sprintf(\$\$\$A))\", \"rewrite\": \"fmt.Fprintf(\$B, \$\$\$A)\", \"language\": \"go\""
-rpc AstService/Edit "{$run, $edit}" | text | head -30
+say "Stage a rewrite: if len(\$X) > 0 { \$\$\$BODY }  ->  if len(\$X) != 0 { \$\$\$BODY }"
+edit="\"pattern\": \"if len(\$X) > 0 { \$\$\$BODY }\", \"rewrite\": \"if len(\$X) != 0 {\\n\\t\$\$\$BODY\\n}\", \"path\": \"*.go\", \"language\": \"go\""
+rpc AstService/Edit "{$run, $edit}" | text | sed -n '1,40p'
 echo '  ...'
 sum_before=$(cat "$code"/*.go | sha256sum)
 
 say 'Stage another one over the same file, then accept the first'
-rpc AstService/Edit "{$run, \"pattern\": \"buf.WriteString(\$X)\", \"rewrite\": \"WriteStringAndCheck(buf, \$X)\", \"path\": \"*completions*.go\", \"language\": \"go\"}" >/dev/null 2>&1 ||
-  rpc AstService/Edit "{$run, \"pattern\": \"len(\$X) == 0\", \"rewrite\": \"0 == len(\$X)\", \"path\": \"bash_completions.go\"}" >/dev/null
+rpc AstService/Edit "{$run, \"pattern\": \"len(\$X) > 0\", \"rewrite\": \"0 < len(\$X)\", \"path\": \"command.go\"}" | text | sed -n '1p'
 [[ $(cat "$code"/*.go | sha256sum) == "$sum_before" ]] || fail 'staging wrote to the files'
 rpc AstService/Resolve "{$run, \"edit_id\": \"edit_1\", \"action\": \"RESOLVE_ACTION_ACCEPT\"}" | text
 (cd "$code" && GOFLAGS=-mod=mod go build . && echo '  and it still builds')

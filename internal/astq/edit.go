@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/toolsd/toolsd/internal/astq/match"
@@ -31,13 +32,6 @@ type FileEdit struct {
 	Diff string
 }
 
-// SyntaxError is a syntax error that a rewrite brings in.
-type SyntaxError struct {
-	Path     string
-	Line     int // 1-based, in the rewritten file
-	LineText string
-}
-
 // Proposal is the answer of ast_edit: what accepting it would do.
 type Proposal struct {
 	ID           string
@@ -48,8 +42,20 @@ type Proposal struct {
 	Nested int
 	// Unchanged are the matches whose rewrite is what stands there already.
 	Unchanged int
-	NewErrors []SyntaxError
-	Stats     Stats
+	// NewErrors are syntax errors that the rewrite brings in; their lines are
+	// those of the rewritten file.
+	NewErrors []Place
+	// LostComments are the comments that stand in a match and in no capture
+	// that the rewrite uses: accepting drops them.
+	LostComments []Place
+	Stats        Stats
+}
+
+// Place is a line of a file.
+type Place struct {
+	Path     string
+	Line     int // 1-based
+	LineText string
 }
 
 // rewritten is one file on its way into a proposal.
@@ -59,7 +65,8 @@ type rewritten struct {
 	diff      string
 	nested    int
 	unchanged int
-	errors    []SyntaxError
+	errors    []Place
+	lost      []Place
 }
 
 // Edit stages a rewrite of every match and writes nothing. Where matches
@@ -120,12 +127,14 @@ func (w *rewriter) rewrite(ctx context.Context, f foundFile) (rewritten, error) 
 	out := rewritten{index: f.index, nested: nested, file: stagedFile{path: f.path, before: sha256.Sum256(source)}}
 	literals := f.tree.LiteralSpans()
 	var replacements []rewrite.Replacement
+	var changed []match.Match
 	for _, m := range kept {
 		text := w.template.Expand(source, m, literals)
 		if bytes.Equal(text, source[m.Span.Start:m.Span.End]) {
 			out.unchanged++
 			continue
 		}
+		changed = append(changed, m)
 		replacements = append(replacements, rewrite.Replacement{Span: m.Span, Text: text})
 	}
 	out.file.replacements = len(replacements)
@@ -137,6 +146,7 @@ func (w *rewriter) rewrite(ctx context.Context, f foundFile) (rewritten, error) 
 		return rewritten{}, err
 	}
 	out.file.after = after
+	out.lost = w.lostComments(f, changed)
 	if out.diff, err = rewrite.Diff(f.path, source, replacements); err != nil {
 		return rewritten{}, err
 	}
@@ -160,9 +170,34 @@ func outermost(matches []match.Match) (kept []match.Match, left int) {
 	return kept, left
 }
 
+// lostComments finds the comments that the rewrite of some matches, in source
+// order, does not put back.
+func (w *rewriter) lostComments(f foundFile, changed []match.Match) []Place {
+	lines := workspace.NewLines(f.tree.Source())
+	var out []Place
+	for _, comment := range f.tree.Comments() {
+		i := sort.Search(len(changed), func(i int) bool { return changed[i].Span.End >= comment.End })
+		if i == len(changed) || changed[i].Span.Start > comment.Start || w.keeps(changed[i], comment) {
+			continue
+		}
+		line, _ := lines.UserPosition(comment.Start)
+		out = append(out, Place{Path: f.path, Line: line, LineText: lines.Text(line)})
+	}
+	return out
+}
+
+func (w *rewriter) keeps(m match.Match, comment syntax.Span) bool {
+	for _, c := range m.Captures {
+		if w.template.Uses(c.Name) && c.Span.Start <= comment.Start && comment.End <= c.Span.End {
+			return true
+		}
+	}
+	return false
+}
+
 // newErrors parses the rewritten file and reports the syntax errors that it
 // has more of than before.
-func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte) ([]SyntaxError, error) {
+func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte) ([]Place, error) {
 	tree, err := w.session.engine.parse(ctx, w.language, after)
 	if err != nil {
 		return nil, err
@@ -178,7 +213,7 @@ func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte) ([]
 		line, _ := oldLines.UserPosition(e.Start)
 		known[oldLines.Text(line)]++
 	}
-	var out []SyntaxError
+	var out []Place
 	for _, e := range now {
 		line, _ := lines.UserPosition(e.Start)
 		text := lines.Text(line)
@@ -186,7 +221,7 @@ func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte) ([]
 			known[text]--
 			continue
 		}
-		out = append(out, SyntaxError{Path: f.path, Line: line, LineText: text})
+		out = append(out, Place{Path: f.path, Line: line, LineText: text})
 	}
 	return out, nil
 }
@@ -204,6 +239,7 @@ func (w *rewriter) propose(stats Stats) (*Proposal, error) {
 		}
 		p.Replacements += f.file.replacements
 		p.NewErrors = append(p.NewErrors, f.errors...)
+		p.LostComments = append(p.LostComments, f.lost...)
 		p.Files = append(p.Files, FileEdit{Path: f.file.path, Replacements: f.file.replacements, Diff: f.diff})
 		staged = append(staged, f.file)
 	}

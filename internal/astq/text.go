@@ -17,8 +17,9 @@ const (
 	maxTextLine = 200
 	// maxDiffLines is how many lines of a proposal's diffs are shown.
 	maxDiffLines = 400
-	// maxErrorNotes is how many new syntax errors are shown.
-	maxErrorNotes = 10
+	// maxPlaces is how many new syntax errors, and how many lost comments, are
+	// shown.
+	maxPlaces = 10
 )
 
 // Text renders the matches for a model: "path:line: source", in path order.
@@ -78,22 +79,24 @@ func (p *Proposal) Text() string {
 	if p.Unchanged > 0 {
 		fmt.Fprintf(&b, "%s left alone, because the rewrite is what stands there already.\n", count(p.Unchanged, "match", "matches"))
 	}
-	p.writeErrors(&b)
+	writePlaces(&b, "Warning: the result has %s that were not there before", "syntax error", "syntax errors", p.NewErrors)
+	writePlaces(&b, "Warning: the rewrite drops %s", "comment", "comments", p.LostComments)
 	p.writeDiffs(&b)
 	return b.String()
 }
 
-func (p *Proposal) writeErrors(b *strings.Builder) {
-	if len(p.NewErrors) == 0 {
+// writePlaces lists some places under a headline with their number.
+func writePlaces(b *strings.Builder, headline, one, many string, places []Place) {
+	if len(places) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "Warning: the result has %s that were not there before:\n", count(len(p.NewErrors), "syntax error", "syntax errors"))
-	for i, e := range p.NewErrors {
-		if i == maxErrorNotes {
-			fmt.Fprintf(b, "  … %d more\n", len(p.NewErrors)-maxErrorNotes)
+	fmt.Fprintf(b, headline+":\n", count(len(places), one, many))
+	for i, p := range places {
+		if i == maxPlaces {
+			fmt.Fprintf(b, "  … %d more\n", len(places)-maxPlaces)
 			return
 		}
-		fmt.Fprintf(b, "  %s:%d: %s\n", e.Path, e.Line, shortLine(strings.TrimSpace(e.LineText)))
+		fmt.Fprintf(b, "  %s:%d: %s\n", p.Path, p.Line, shortLine(strings.TrimSpace(p.LineText)))
 	}
 }
 

@@ -105,7 +105,7 @@ func (l *Loader) Load(lookup func(string) (string, bool), environ []string) (Con
 }
 
 func readFile(name string, into *Config) error {
-	data, err := os.ReadFile(name)
+	data, err := os.ReadFile(name) //nolint:gosec // the operator names the file
 	if err != nil {
 		return fmt.Errorf("read the configuration: %w", err)
 	}

@@ -47,6 +47,14 @@ func fileEditsToProto(files []astq.FileEdit) []*toolsdv1.AstFileEdit {
 	return out
 }
 
+func placesToProto(places []astq.Place) []*toolsdv1.AstPlace {
+	out := make([]*toolsdv1.AstPlace, len(places))
+	for i, p := range places {
+		out[i] = &toolsdv1.AstPlace{Path: validUTF8(p.Path), Line: int32Of(p.Line), LineText: lineText(p.LineText)}
+	}
+	return out
+}
+
 func statsToProto(s astq.Stats) *toolsdv1.SearchStats {
 	out := &toolsdv1.SearchStats{
 		FilesSearched: int64(s.Searched), FilesParsed: int64(s.Parsed), FilesMatched: int64(s.Matched),

@@ -94,21 +94,17 @@ func (s *astService) Edit(ctx context.Context, request *toolsdv1.AstServiceEditR
 	if err != nil {
 		return nil, err
 	}
-	response := &toolsdv1.AstServiceEditResponse{
+	return &toolsdv1.AstServiceEditResponse{
 		Text:              validUTF8(proposal.Text()),
 		EditId:            proposal.ID,
 		Files:             fileEditsToProto(proposal.Files),
 		Replacements:      int64(proposal.Replacements),
 		NestedMatchesLeft: int64(proposal.Nested),
 		UnchangedMatches:  int64(proposal.Unchanged),
+		NewSyntaxErrors:   placesToProto(proposal.NewErrors),
+		LostComments:      placesToProto(proposal.LostComments),
 		Stats:             statsToProto(proposal.Stats),
-	}
-	for _, e := range proposal.NewErrors {
-		response.NewSyntaxErrors = append(response.NewSyntaxErrors, &toolsdv1.SyntaxErrorNote{
-			Path: validUTF8(e.Path), Line: int32Of(e.Line), LineText: lineText(e.LineText),
-		})
-	}
-	return response, nil
+	}, nil
 }
 
 // Resolve accepts or discards a staged edit. Tool: resolve.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -178,8 +179,8 @@ func (s *Server) recover(ctx context.Context, c *call, next func(context.Context
 // run sends a call through the stages to the handler.
 func (s *Server) run(ctx context.Context, c *call, handler func(context.Context) error) error {
 	next := handler
-	for i := len(s.chain) - 1; i >= 0; i-- {
-		around := s.chain[i].around
+	for _, st := range slices.Backward(s.chain) {
+		around := st.around
 		if around == nil {
 			continue
 		}
@@ -194,8 +195,8 @@ func (s *Server) run(ctx context.Context, c *call, handler func(context.Context)
 func (s *Server) admit(ctx context.Context, c *call, request proto.Message) (context.Context, func(), error) {
 	var releases []func()
 	release := func() {
-		for i := len(releases) - 1; i >= 0; i-- {
-			releases[i]()
+		for _, end := range slices.Backward(releases) {
+			end()
 		}
 	}
 	for _, st := range s.chain {
@@ -207,7 +208,7 @@ func (s *Server) admit(ctx context.Context, c *call, request proto.Message) (con
 			release()
 			return nil, nil, err
 		}
-		ctx = narrowed
+		ctx = narrowed //nolint:fatcontext // once a stage, and the stages are few
 		if done != nil {
 			releases = append(releases, done)
 		}

@@ -31,10 +31,9 @@ const (
 type limiterKind int
 
 const (
-	// limitNone is for calls that cost next to nothing.
-	limitNone limiterKind = iota
 	// limitTool is for tool calls: a bound for the daemon and one for each run.
-	limitTool
+	// The zero value is no bound, for calls that cost next to nothing.
+	limitTool limiterKind = iota + 1
 )
 
 // rule is what one method demands. Tiers are the tools' own (session

@@ -95,7 +95,7 @@ func (s *runService) GetServerInfo(context.Context, *toolsdv1.GetServerInfoReque
 	for _, kind := range info.Resources {
 		response.Resources = append(response.Resources, kindToProto[kind])
 	}
-	slices.Sort(response.Resources)
+	slices.Sort(response.GetResources())
 	return response, nil
 }
 

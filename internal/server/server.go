@@ -164,7 +164,7 @@ func (s *Server) Serve(ctx context.Context, drainGrace time.Duration, listeners 
 
 func (s *Server) drain(grace time.Duration) error {
 	s.health.Shutdown()
-	graceCtx, cancel := context.WithTimeout(context.Background(), grace) //nolint:contextcheck // draining begins when the server's context has ended
+	graceCtx, cancel := context.WithTimeout(context.Background(), grace) //nolint:forbidigo // draining begins when the server's context has ended
 	defer cancel()
 	err := s.runs.Drain(graceCtx)
 	stopped := make(chan struct{})

@@ -120,7 +120,7 @@ func forModel(e *toolerr.Error) bool {
 	case toolerr.NotFound, toolerr.InvalidArgument, toolerr.AlreadyExists, toolerr.PermissionDenied, toolerr.FailedPrecondition,
 		toolerr.Aborted, toolerr.ResourceExhausted, toolerr.Unavailable, toolerr.DeadlineExceeded:
 	}
-	switch e.Reason { //nolint:exhaustive // the rest is for the model
+	switch e.Reason {
 	case toolerr.ReasonRunNotFound, toolerr.ReasonWrongReplica, toolerr.ReasonDraining, toolerr.ReasonRunEnded:
 		return false
 	default:

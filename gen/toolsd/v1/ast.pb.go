@@ -630,12 +630,16 @@ type AstServiceEditResponse struct {
 	// Matches left alone because they lie inside, or overlap, another match:
 	// the outermost, then the earlier one, is rewritten.
 	NestedMatchesLeft int64 `protobuf:"varint,5,opt,name=nested_matches_left,json=nestedMatchesLeft,proto3" json:"nested_matches_left,omitempty"`
-	// Syntax errors that the rewrite would bring in.
-	NewSyntaxErrors []*SyntaxErrorNote `protobuf:"bytes,6,rep,name=new_syntax_errors,json=newSyntaxErrors,proto3" json:"new_syntax_errors,omitempty"`
+	// Syntax errors that the rewrite would bring in, by their lines in the
+	// rewritten files.
+	NewSyntaxErrors []*AstPlace `protobuf:"bytes,6,rep,name=new_syntax_errors,json=newSyntaxErrors,proto3" json:"new_syntax_errors,omitempty"`
 	// Matches whose rewrite is the same text: nothing to change there.
 	UnchangedMatches int64 `protobuf:"varint,7,opt,name=unchanged_matches,json=unchangedMatches,proto3" json:"unchanged_matches,omitempty"`
 	// What was searched and what was skipped.
-	Stats         *SearchStats `protobuf:"bytes,8,opt,name=stats,proto3" json:"stats,omitempty"`
+	Stats *SearchStats `protobuf:"bytes,8,opt,name=stats,proto3" json:"stats,omitempty"`
+	// Comments that stand in a match and in no capture that the rewrite uses:
+	// accepting drops them.
+	LostComments  []*AstPlace `protobuf:"bytes,9,rep,name=lost_comments,json=lostComments,proto3" json:"lost_comments,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -705,7 +709,7 @@ func (x *AstServiceEditResponse) GetNestedMatchesLeft() int64 {
 	return 0
 }
 
-func (x *AstServiceEditResponse) GetNewSyntaxErrors() []*SyntaxErrorNote {
+func (x *AstServiceEditResponse) GetNewSyntaxErrors() []*AstPlace {
 	if x != nil {
 		return x.NewSyntaxErrors
 	}
@@ -722,6 +726,13 @@ func (x *AstServiceEditResponse) GetUnchangedMatches() int64 {
 func (x *AstServiceEditResponse) GetStats() *SearchStats {
 	if x != nil {
 		return x.Stats
+	}
+	return nil
+}
+
+func (x *AstServiceEditResponse) GetLostComments() []*AstPlace {
+	if x != nil {
+		return x.LostComments
 	}
 	return nil
 }
@@ -799,12 +810,12 @@ func (x *AstFileEdit) GetDiffTruncated() bool {
 	return false
 }
 
-// SyntaxErrorNote is a syntax error that a rewrite would bring in.
-type SyntaxErrorNote struct {
+// AstPlace is a line of a file.
+type AstPlace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Path relative to the workspace.
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	// Line in the rewritten file, 1-based.
+	// Line, 1-based.
 	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
 	// The text of that line, cut at 400 characters.
 	LineText      string `protobuf:"bytes,3,opt,name=line_text,json=lineText,proto3" json:"line_text,omitempty"`
@@ -812,20 +823,20 @@ type SyntaxErrorNote struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *SyntaxErrorNote) Reset() {
-	*x = SyntaxErrorNote{}
+func (x *AstPlace) Reset() {
+	*x = AstPlace{}
 	mi := &file_toolsd_v1_ast_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *SyntaxErrorNote) String() string {
+func (x *AstPlace) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*SyntaxErrorNote) ProtoMessage() {}
+func (*AstPlace) ProtoMessage() {}
 
-func (x *SyntaxErrorNote) ProtoReflect() protoreflect.Message {
+func (x *AstPlace) ProtoReflect() protoreflect.Message {
 	mi := &file_toolsd_v1_ast_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -837,26 +848,26 @@ func (x *SyntaxErrorNote) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use SyntaxErrorNote.ProtoReflect.Descriptor instead.
-func (*SyntaxErrorNote) Descriptor() ([]byte, []int) {
+// Deprecated: Use AstPlace.ProtoReflect.Descriptor instead.
+func (*AstPlace) Descriptor() ([]byte, []int) {
 	return file_toolsd_v1_ast_proto_rawDescGZIP(), []int{9}
 }
 
-func (x *SyntaxErrorNote) GetPath() string {
+func (x *AstPlace) GetPath() string {
 	if x != nil {
 		return x.Path
 	}
 	return ""
 }
 
-func (x *SyntaxErrorNote) GetLine() int32 {
+func (x *AstPlace) GetLine() int32 {
 	if x != nil {
 		return x.Line
 	}
 	return 0
 }
 
-func (x *SyntaxErrorNote) GetLineText() string {
+func (x *AstPlace) GetLineText() string {
 	if x != nil {
 		return x.LineText
 	}
@@ -1050,22 +1061,23 @@ const file_toolsd_v1_ast_proto_rawDesc = "" +
 	"\apattern\x18\x02 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\apattern\x12 \n" +
 	"\arewrite\x18\x03 \x01(\tB\x06\xd2\xe7\x18\x02\b\x01R\arewrite\x12\x12\n" +
 	"\x04path\x18\x04 \x01(\tR\x04path\x12\x1a\n" +
-	"\blanguage\x18\x05 \x01(\tR\blanguage\"\xea\x02\n" +
+	"\blanguage\x18\x05 \x01(\tR\blanguage\"\x9d\x03\n" +
 	"\x16AstServiceEditResponse\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x17\n" +
 	"\aedit_id\x18\x02 \x01(\tR\x06editId\x12,\n" +
 	"\x05files\x18\x03 \x03(\v2\x16.toolsd.v1.AstFileEditR\x05files\x12\"\n" +
 	"\freplacements\x18\x04 \x01(\x03R\freplacements\x12.\n" +
-	"\x13nested_matches_left\x18\x05 \x01(\x03R\x11nestedMatchesLeft\x12F\n" +
-	"\x11new_syntax_errors\x18\x06 \x03(\v2\x1a.toolsd.v1.SyntaxErrorNoteR\x0fnewSyntaxErrors\x12+\n" +
+	"\x13nested_matches_left\x18\x05 \x01(\x03R\x11nestedMatchesLeft\x12?\n" +
+	"\x11new_syntax_errors\x18\x06 \x03(\v2\x13.toolsd.v1.AstPlaceR\x0fnewSyntaxErrors\x12+\n" +
 	"\x11unchanged_matches\x18\a \x01(\x03R\x10unchangedMatches\x12,\n" +
-	"\x05stats\x18\b \x01(\v2\x16.toolsd.v1.SearchStatsR\x05stats\"\x80\x01\n" +
+	"\x05stats\x18\b \x01(\v2\x16.toolsd.v1.SearchStatsR\x05stats\x128\n" +
+	"\rlost_comments\x18\t \x03(\v2\x13.toolsd.v1.AstPlaceR\flostComments\"\x80\x01\n" +
 	"\vAstFileEdit\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\"\n" +
 	"\freplacements\x18\x02 \x01(\x05R\freplacements\x12\x12\n" +
 	"\x04diff\x18\x03 \x01(\tR\x04diff\x12%\n" +
-	"\x0ediff_truncated\x18\x04 \x01(\bR\rdiffTruncated\"V\n" +
-	"\x0fSyntaxErrorNote\x12\x12\n" +
+	"\x0ediff_truncated\x18\x04 \x01(\bR\rdiffTruncated\"O\n" +
+	"\bAstPlace\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x1b\n" +
 	"\tline_text\x18\x03 \x01(\tR\blineText\"\x8c\x01\n" +
@@ -1115,7 +1127,7 @@ var file_toolsd_v1_ast_proto_goTypes = []any{
 	(*AstServiceEditRequest)(nil),     // 7: toolsd.v1.AstServiceEditRequest
 	(*AstServiceEditResponse)(nil),    // 8: toolsd.v1.AstServiceEditResponse
 	(*AstFileEdit)(nil),               // 9: toolsd.v1.AstFileEdit
-	(*SyntaxErrorNote)(nil),           // 10: toolsd.v1.SyntaxErrorNote
+	(*AstPlace)(nil),                  // 10: toolsd.v1.AstPlace
 	(*AstServiceResolveRequest)(nil),  // 11: toolsd.v1.AstServiceResolveRequest
 	(*AstServiceResolveResponse)(nil), // 12: toolsd.v1.AstServiceResolveResponse
 	nil,                               // 13: toolsd.v1.SearchStats.SkippedEntry
@@ -1131,22 +1143,23 @@ var file_toolsd_v1_ast_proto_depIdxs = []int32{
 	15, // 5: toolsd.v1.AstCapture.range:type_name -> toolsd.v1.Range
 	13, // 6: toolsd.v1.SearchStats.skipped:type_name -> toolsd.v1.SearchStats.SkippedEntry
 	9,  // 7: toolsd.v1.AstServiceEditResponse.files:type_name -> toolsd.v1.AstFileEdit
-	10, // 8: toolsd.v1.AstServiceEditResponse.new_syntax_errors:type_name -> toolsd.v1.SyntaxErrorNote
+	10, // 8: toolsd.v1.AstServiceEditResponse.new_syntax_errors:type_name -> toolsd.v1.AstPlace
 	6,  // 9: toolsd.v1.AstServiceEditResponse.stats:type_name -> toolsd.v1.SearchStats
-	0,  // 10: toolsd.v1.AstServiceResolveRequest.action:type_name -> toolsd.v1.ResolveAction
-	0,  // 11: toolsd.v1.AstServiceResolveResponse.action:type_name -> toolsd.v1.ResolveAction
-	9,  // 12: toolsd.v1.AstServiceResolveResponse.files:type_name -> toolsd.v1.AstFileEdit
-	1,  // 13: toolsd.v1.AstService.Grep:input_type -> toolsd.v1.AstServiceGrepRequest
-	7,  // 14: toolsd.v1.AstService.Edit:input_type -> toolsd.v1.AstServiceEditRequest
-	11, // 15: toolsd.v1.AstService.Resolve:input_type -> toolsd.v1.AstServiceResolveRequest
-	2,  // 16: toolsd.v1.AstService.Grep:output_type -> toolsd.v1.AstServiceGrepResponse
-	8,  // 17: toolsd.v1.AstService.Edit:output_type -> toolsd.v1.AstServiceEditResponse
-	12, // 18: toolsd.v1.AstService.Resolve:output_type -> toolsd.v1.AstServiceResolveResponse
-	16, // [16:19] is the sub-list for method output_type
-	13, // [13:16] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	10, // 10: toolsd.v1.AstServiceEditResponse.lost_comments:type_name -> toolsd.v1.AstPlace
+	0,  // 11: toolsd.v1.AstServiceResolveRequest.action:type_name -> toolsd.v1.ResolveAction
+	0,  // 12: toolsd.v1.AstServiceResolveResponse.action:type_name -> toolsd.v1.ResolveAction
+	9,  // 13: toolsd.v1.AstServiceResolveResponse.files:type_name -> toolsd.v1.AstFileEdit
+	1,  // 14: toolsd.v1.AstService.Grep:input_type -> toolsd.v1.AstServiceGrepRequest
+	7,  // 15: toolsd.v1.AstService.Edit:input_type -> toolsd.v1.AstServiceEditRequest
+	11, // 16: toolsd.v1.AstService.Resolve:input_type -> toolsd.v1.AstServiceResolveRequest
+	2,  // 17: toolsd.v1.AstService.Grep:output_type -> toolsd.v1.AstServiceGrepResponse
+	8,  // 18: toolsd.v1.AstService.Edit:output_type -> toolsd.v1.AstServiceEditResponse
+	12, // 19: toolsd.v1.AstService.Resolve:output_type -> toolsd.v1.AstServiceResolveResponse
+	17, // [17:20] is the sub-list for method output_type
+	14, // [14:17] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_toolsd_v1_ast_proto_init() }

@@ -252,18 +252,20 @@ func (m *matcher) leave(op *pattern.Op) bool {
 	return true
 }
 
-// list takes a list without brackets, or nothing where there is none.
+// list takes a list without brackets, or nothing where there is none, and the
+// comments around it.
 func (m *matcher) list(op *pattern.Op) bool {
 	saved := m.state
-	if i, ok := m.next(op); ok {
-		if !m.bind(op.Slot, m.nodes[i].Start, m.nodes[i].End) {
-			return false
-		}
-		m.take(i)
-		return true
-	}
+	i, found := m.next(op)
 	m.state = saved
-	return m.bind(op.Slot, m.prevEnd, m.prevEnd)
+	run := newRun(m)
+	for found && m.cursor <= i {
+		run.extend(m)
+	}
+	for m.cursor < m.top().end && m.nodes[m.cursor].Extra() {
+		run.extend(m)
+	}
+	return run.bind(m, op.Slot)
 }
 
 // separator takes a comma or semicolon of the pattern beside a run. It is
@@ -298,18 +300,12 @@ func (m *matcher) choose(at int, op *pattern.Op) bool {
 	}
 	saved := m.save()
 	last := at+1 == len(m.program) || m.program[at+1].Code == pattern.Leave
-	run := runOfSiblings{start: m.prevEnd, end: m.prevEnd}
+	run := newRun(m)
 	for {
 		more := m.more(at+1 == len(m.program))
 		if !last || !more {
-			if m.bind(op.Slot, run.start, run.end) {
-				m.empty = !run.some
-				if run.some {
-					m.lastEnd, m.trimmed = run.end, false
-				}
-				if m.run(at + 1) {
-					return true
-				}
+			if run.bind(m, op.Slot) && m.run(at+1) {
+				return true
 			}
 			if last || m.err != nil {
 				break
@@ -344,27 +340,6 @@ func (m *matcher) more(ends bool) bool {
 	}
 	n := &m.nodes[m.cursor]
 	return !ends || n.Named() || n.Extra() || m.language.Separator(n.Symbol) != syntax.NoSeparator
-}
-
-// runOfSiblings is how far a run reaches.
-type runOfSiblings struct {
-	start, end uint32 // bytes
-	some       bool   // it holds more than separators and comments
-}
-
-// extend takes one more sibling into the run. Comments and ends of statements
-// at its edges are no part of what it captures.
-func (r *runOfSiblings) extend(m *matcher) {
-	i := m.cursor
-	n := &m.nodes[i]
-	m.cursor, m.prevEnd = n.Next, n.End
-	if n.Extra() || !n.Named() && m.language.Separator(n.Symbol) == syntax.Terminator {
-		return
-	}
-	if !r.some {
-		r.start, r.some = n.Start, true
-	}
-	r.end = n.End
 }
 
 // bind keeps what a metavariable takes; a name that is bound already must take

@@ -59,6 +59,16 @@ func unbound(piece pattern.Piece, bound []string) error {
 	return toolerr.New(toolerr.InvalidArgument, toolerr.ReasonUnboundMetavariable, "rewrite uses %s, which %s; %s", piece.Text, what, can)
 }
 
+// Uses tells whether the template puts a capture back.
+func (t *Template) Uses(name string) bool {
+	for _, piece := range t.pieces {
+		if piece.Var != nil && piece.Var.Name == name {
+			return true
+		}
+	}
+	return t.identity
+}
+
 // Expand returns what stands in the place of a match. Captures are put back as
 // they are in the source, except that the lines of one that moves keep their
 // depth relative to its first; blank lines and what is inside a string
@@ -111,6 +121,11 @@ func (e *expansion) text(s string) {
 	}
 	e.own = len(e.out)
 	s = strings.ReplaceAll(s, "\r\n", "\n")
+	if bytes.HasSuffix(e.out, []byte("\n")) {
+		// A captured run that ended in a comment brought its line break along.
+		s = strings.TrimPrefix(s, "\n")
+		e.out = append(e.out, e.indent...)
+	}
 	for i, line := range strings.Split(s, "\n") {
 		if i > 0 {
 			e.out = append(e.out, e.newline...)

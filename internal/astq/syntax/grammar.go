@@ -67,7 +67,7 @@ func (g *grammar) name(s Symbol) string {
 
 // add makes a symbol of our own, for a node that the grammar lacks.
 func (g *grammar) add(name string) Symbol {
-	s := Symbol(len(g.names)) //nolint:gosec // grammars have a few hundred symbols
+	s := Symbol(len(g.names))
 	g.names = append(g.names, name)
 	g.bySymbol[name] = []Symbol{s}
 	return s

@@ -35,7 +35,7 @@ func loadGrammar(file, id string) (*grammar, error) {
 		C.dlclose(handle)
 		return nil, fmt.Errorf("grammar %s: it has no function %s; the file's name must be the language's id", file, symbol)
 	}
-	g, err := newGrammar(unsafe.Pointer(C.toolsd_call(f)))
+	g, err := newGrammar(C.toolsd_call(f))
 	if err != nil {
 		C.dlclose(handle)
 		return nil, fmt.Errorf("grammar %s: %w", file, err)

@@ -57,8 +57,10 @@ func (g *grammar) parse(ctx context.Context, source []byte, budget time.Duration
 	stop := context.AfterFunc(ctx, func() { atomic.StoreInt32(&cancel, 1) })
 	defer stop()
 	var flat C.toolsd_flat
-	status := C.toolsd_parse((*C.TSLanguage)(g.language), (*C.char)(unsafe.Pointer(unsafe.SliceData(source))), C.uint32_t(len(source)),
-		(*C.int32_t)(unsafe.Pointer(&cancel)), C.int64_t(budget), &flat)
+	text := (*C.char)(unsafe.Pointer(unsafe.SliceData(source)))
+	stopped := (*C.int32_t)(unsafe.Pointer(&cancel))
+	//nolint:gocritic // dupSubExpr sees what cgo makes of this call
+	status := C.toolsd_parse((*C.TSLanguage)(g.language), text, C.uint32_t(len(source)), stopped, C.int64_t(budget), &flat)
 	runtime.KeepAlive(source)
 	switch status {
 	case C.TOOLSD_OK:

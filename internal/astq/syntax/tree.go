@@ -1,5 +1,7 @@
 package syntax
 
+import "unsafe"
+
 // Flags of a Node.
 const (
 	flagNamed = 1 << iota
@@ -77,6 +79,18 @@ func (t *Tree) Errors() []Span {
 	return out
 }
 
+// Comments returns the places of the comments and what else may stand
+// anywhere, in source order.
+func (t *Tree) Comments() []Span {
+	var out []Span
+	for i := range t.nodes {
+		if n := &t.nodes[i]; n.Extra() {
+			out = append(out, Span{Start: int(n.Start), End: int(n.End)})
+		}
+	}
+	return out
+}
+
 // LiteralSpans returns the places of string literals, outermost only, in
 // source order: text whose line breaks and indentation are part of its value.
 func (t *Tree) LiteralSpans() []Span {
@@ -91,4 +105,9 @@ func (t *Tree) LiteralSpans() []Span {
 		i++
 	}
 	return out
+}
+
+// Bytes is the memory that the tree and its source take.
+func (t *Tree) Bytes() int64 {
+	return int64(len(t.source)) + int64(len(t.nodes))*int64(unsafe.Sizeof(Node{}))
 }

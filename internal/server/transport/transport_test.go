@@ -72,9 +72,7 @@ func ask(t *testing.T, target string, creds credentials.TransportCredentials, he
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	for _, h := range headers {
-		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", h)
-	}
+	ctx = metadata.NewOutgoingContext(ctx, metadata.MD{"authorization": headers})
 	_, err = healthv1.NewHealthClient(conn).Check(ctx, &healthv1.HealthCheckRequest{})
 	return err
 }
@@ -159,7 +157,7 @@ func TestUnixRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir, err := os.MkdirTemp("", "t") // shorter than t.TempDir, which has the test's name in it
+			dir, err := os.MkdirTemp("", "t") //nolint:usetesting // shorter than t.TempDir, which has the test's name in it
 			if err != nil {
 				t.Fatal(err)
 			}

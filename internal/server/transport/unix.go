@@ -81,7 +81,7 @@ func lockFile(name string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open its lock: %w", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil { //nolint:gosec // a descriptor fits an int
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, errors.Join(errors.New("another toolsd serves it; stop that one, or choose another --listen"), f.Close())
 	}
 	return f, nil
@@ -92,7 +92,7 @@ func bind(path string) (net.Listener, error) {
 		return nil, err
 	}
 	var config net.ListenConfig
-	listener, err := config.Listen(context.Background(), "unix", path)
+	listener, err := config.Listen(context.Background(), "unix", path) //nolint:forbidigo // nothing waits in a bind
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func removeStale(path string) error {
 	if info.Mode().Type() != fs.ModeSocket {
 		return errors.New("something that is no socket stands there; remove it, or choose another --listen")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout) //nolint:forbidigo // bounded by itself
 	defer cancel()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "unix", path)
@@ -151,7 +151,7 @@ func peerUID(conn net.Conn) (uint32, error) {
 	var cred *unix.Ucred
 	var credErr error
 	err = raw.Control(func(fd uintptr) {
-		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) //nolint:gosec // a descriptor fits an int
+		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	})
 	if err := errors.Join(err, credErr); err != nil {
 		return 0, fmt.Errorf("read the peer's credentials: %w", err)
