@@ -175,21 +175,6 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-func TestDiff(t *testing.T) {
-	source := []byte("a\nb\nc\nd\ne\nf\ng\nh\ni\nj")
-	got, err := Diff("x/y.go", source, []Replacement{
-		{Span: syntax.Span{Start: 2, End: 3}, Text: []byte("B1\nB2")},
-		{Span: syntax.Span{Start: 18, End: 19}, Text: []byte("J")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "--- a/x/y.go\n+++ b/x/y.go\n@@ -1,5 +1,6 @@\n a\n-b\n+B1\n+B2\n c\n d\n e\n@@ -7,4 +8,4 @@\n g\n h\n i\n-j\n\\ No newline at end of file\n+J\n\\ No newline at end of file\n"
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
 func FuzzExpand(f *testing.F) {
 	f.Add("  f(a,\n    b)\n", uint(2), uint(12), uint(4), uint(9), "g($A,\n $$$A, $A)")
 	f.Add("\r\n\tx", uint(1), uint(3), uint(1), uint(1), "$$$A, y\n\n")
