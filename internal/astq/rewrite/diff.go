@@ -3,6 +3,7 @@ package rewrite
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -167,7 +168,7 @@ func hunkRange(line, count int) string {
 	case 0:
 		return fmt.Sprintf("%d,0", line-1)
 	case 1:
-		return fmt.Sprint(line)
+		return strconv.Itoa(line)
 	default:
 		return fmt.Sprintf("%d,%d", line, count)
 	}
