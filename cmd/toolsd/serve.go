@@ -34,11 +34,12 @@ func serve(ctx context.Context, c config.Config) error {
 	defer workspaces.Close() //nolint:errcheck // nothing of it is in use any more
 	engine, err := astq.NewEngine(astq.Config{
 		GrammarDirs: c.GrammarDir, MaxFileBytes: c.MaxFileBytes, ParseTimeout: c.ParseTimeout,
-		SearchTimeout: c.SearchTimeout, MaxStagedBytes: c.MaxStagedBytes,
+		SearchTimeout: c.SearchTimeout, MaxCacheBytes: c.MaxCacheBytes, MaxStagedBytes: c.MaxStagedBytes,
 	})
 	if err != nil {
 		return err
 	}
+	metrics.Gauge("toolsd_parse_cache_bytes", "Memory of parsed files.", func() float64 { return float64(engine.CacheBytes()) })
 	logGrammars(log, engine)
 	runs, err := newManager(c, log, metrics, workspaces, engine)
 	if err != nil {

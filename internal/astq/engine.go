@@ -10,6 +10,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/toolsd/toolsd/internal/astq/cache"
 	"github.com/toolsd/toolsd/internal/astq/syntax"
 	"github.com/toolsd/toolsd/internal/toolerr"
 )
@@ -25,6 +26,8 @@ type Config struct {
 	ParseTimeout time.Duration
 	// SearchTimeout bounds one search.
 	SearchTimeout time.Duration
+	// MaxCacheBytes bounds the parsed files that are kept.
+	MaxCacheBytes int64
 	// MaxStagedBytes bounds the rewritten files that one session may hold.
 	MaxStagedBytes int64
 }
@@ -34,6 +37,7 @@ type Config struct {
 type Engine struct {
 	config    Config
 	languages *syntax.Languages
+	cache     *cache.Cache
 }
 
 // NewEngine loads the grammars. A grammar that cannot be used is an error that
@@ -43,8 +47,11 @@ func NewEngine(config Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{config: config, languages: languages}, nil
+	return &Engine{config: config, languages: languages, cache: cache.New(config.MaxCacheBytes, time.Now)}, nil
 }
+
+// CacheBytes is the memory that parsed files take now.
+func (e *Engine) CacheBytes() int64 { return e.cache.Bytes() }
 
 // LanguageInfo describes a language and its grammar.
 type LanguageInfo struct {

@@ -62,9 +62,11 @@ func (s *Session) accept(ctx context.Context, id string) (*Resolution, error) {
 		changes[i] = workspace.Change{Path: f.path, Before: workspace.Content(f.before), After: f.after}
 		out.Files = append(out.Files, FileEdit{Path: f.path, Replacements: f.replacements})
 	}
-	if _, err := s.ws.Apply(ctx, changes); err != nil {
+	applied, err := s.ws.Apply(ctx, changes)
+	if err != nil {
 		return nil, s.rejected(id, edit, err)
 	}
+	s.engine.cache.Forget(s.ws.Root(), applied.Paths)
 	s.settle(edit, editAccepted)
 	return out, nil
 }

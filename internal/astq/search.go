@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/toolsd/toolsd/internal/astq/cache"
 	"github.com/toolsd/toolsd/internal/astq/match"
 	"github.com/toolsd/toolsd/internal/astq/pattern"
 	"github.com/toolsd/toolsd/internal/astq/syntax"
@@ -20,8 +21,11 @@ import (
 type Stats struct {
 	// Searched are the files of the language in scope that could be read.
 	Searched int
-	// Parsed are those of them that hold every word of the pattern; the others
-	// cannot match and were not parsed.
+	// Candidates are those of them that may match: they hold every word of the
+	// pattern.
+	Candidates int
+	// Parsed are the candidates that were parsed now; the trees of the others
+	// were in the cache.
 	Parsed int
 	// Matched are the files with a match.
 	Matched int
@@ -37,6 +41,9 @@ const (
 	skipTooComplex = "too_complex" // for the pattern; see match.ErrTooComplex
 	skipBinary     = "binary"
 )
+
+// errBinary is a file that is no text.
+var errBinary = errors.New("binary file")
 
 // errSearchTimeout is the cause of a context that the search's own budget
 // ended, as opposed to its caller.
@@ -173,36 +180,26 @@ func (r *searchRun) skip(reason string) {
 	r.stats.Skipped[reason]++
 }
 
-// file searches one file: read, filter by words, parse, match.
+// file searches one file.
 func (r *searchRun) file(ctx context.Context, index int) {
-	path := r.query.listing.Files[index].Path
-	config := r.session.engine.config
-	source, err := r.session.ws.ReadFile(path, config.MaxFileBytes)
+	file := r.query.listing.Files[index]
+	tree, err := r.load(ctx, file)
 	if err != nil {
-		r.skip(skipReason(err))
+		r.failedFile(ctx, err)
 		return
 	}
-	if walk.IsBinary(source) {
-		r.skip(skipBinary)
-		return
-	}
-	if !r.query.pattern.MayMatch(source) {
+	if tree == nil {
 		r.count(func(s *Stats) { s.Searched++ })
-		return
-	}
-	tree, err := r.session.engine.parse(ctx, r.query.language, source)
-	if err != nil {
-		r.parseFailed(ctx, err)
 		return
 	}
 	matches, err := match.Find(ctx, r.query.pattern, tree)
 	if err != nil {
-		r.parseFailed(ctx, err)
+		r.failedFile(ctx, err)
 		return
 	}
 	r.count(func(s *Stats) {
 		s.Searched++
-		s.Parsed++
+		s.Candidates++
 		if len(matches) > 0 {
 			s.Matched++
 		}
@@ -210,39 +207,90 @@ func (r *searchRun) file(ctx context.Context, index int) {
 	if len(matches) == 0 {
 		return
 	}
-	if err := r.see(foundFile{index: index, path: path, tree: tree, matches: matches}); err != nil {
+	if err := r.see(foundFile{index: index, path: file.Path, tree: tree, matches: matches}); err != nil {
 		r.fail(err)
 	}
 }
 
-// parseFailed counts a file whose own time ran out. When it is the whole
-// search that ended, the file was not passed over but not reached.
-func (r *searchRun) parseFailed(ctx context.Context, err error) {
+// load returns the tree of a file that may hold a match, or nil for one that
+// cannot: from the cache as far as the file is still what the cache knows.
+func (r *searchRun) load(ctx context.Context, file walk.File) (*syntax.Tree, error) {
+	engine := r.session.engine
+	key := cache.Key{Root: r.session.ws.Root(), Path: file.Path, Language: r.query.language}
+	stamp := cache.Stamp{Size: file.Size, ModTime: file.ModTime, Inode: file.Inode}
+	known := engine.cache.Get(key, stamp)
+	if known.Filter != nil && !known.Unsure {
+		if !known.Filter.MayHold(r.query.pattern.WordBytes()) {
+			return nil, nil //nolint:nilnil // no tree is the answer for a file that cannot match
+		}
+		if known.Tree != nil {
+			return r.candidate(known.Tree), nil
+		}
+	}
+	source, err := r.session.ws.ReadFile(file.Path, engine.config.MaxFileBytes)
+	if err != nil {
+		return nil, err
+	}
+	if walk.IsBinary(source) {
+		return nil, errBinary
+	}
+	if known.Unsure && known.Tree != nil && engine.cache.Confirm(key, stamp, source) {
+		return r.candidate(known.Tree), nil
+	}
+	if !r.query.pattern.MayMatch(source) {
+		if known.Filter == nil || known.Unsure {
+			engine.cache.Put(key, stamp, source, nil)
+		}
+		return nil, nil //nolint:nilnil // likewise
+	}
+	tree, err := engine.parse(ctx, r.query.language, source)
+	if err != nil {
+		return nil, err
+	}
+	r.count(func(s *Stats) { s.Parsed++ })
+	engine.cache.Put(key, stamp, source, tree)
+	return tree, nil
+}
+
+// candidate passes a cached tree on when its source may hold a match, so that
+// a warm search counts what a cold one counts.
+func (r *searchRun) candidate(tree *syntax.Tree) *syntax.Tree {
+	if !r.query.pattern.MayMatch(tree.Source()) {
+		return nil
+	}
+	return tree
+}
+
+// failedFile counts a file that was passed over, by reason. When it is the
+// whole search that ended, the file was not passed over but not reached.
+func (r *searchRun) failedFile(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
+	case errors.Is(err, errBinary):
+		r.skip(skipBinary)
 	case errors.Is(err, syntax.ErrTimeout):
 		r.skip(skipTimedOut)
 	case errors.Is(err, match.ErrTooComplex):
 		r.skip(skipTooComplex)
+	case toolerr.Is(err, toolerr.ReasonPathNotFound):
+		r.skip(walk.Vanished)
+	case toolerr.Is(err, toolerr.ReasonLimit):
+		r.skip(walk.TooLarge)
+	case isToolError(err):
+		r.skip(walk.Unreadable)
 	default:
 		r.fail(err)
 	}
+}
+
+// isToolError tells a file that cannot be read from a fault of ours.
+func isToolError(err error) bool {
+	_, ok := toolerr.As(err)
+	return ok
 }
 
 func (r *searchRun) count(f func(*Stats)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f(&r.stats)
-}
-
-// skipReason sorts the failure to read a file that the walker had seen.
-func skipReason(err error) string {
-	switch {
-	case toolerr.Is(err, toolerr.ReasonPathNotFound):
-		return walk.Vanished
-	case toolerr.Is(err, toolerr.ReasonLimit):
-		return walk.TooLarge
-	default:
-		return walk.Unreadable
-	}
 }

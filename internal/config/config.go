@@ -42,6 +42,7 @@ type Config struct {
 	MaxFileBytes        int64         `yaml:"max_file_bytes" help:"largest file that structural search reads; larger ones are skipped and counted"`
 	ParseTimeout        time.Duration `yaml:"parse_timeout" help:"time to parse one file; slower ones are skipped and counted"`
 	SearchTimeout       time.Duration `yaml:"search_timeout" help:"time of one structural search; what was found by then is returned and called incomplete"`
+	MaxCacheBytes       int64         `yaml:"max_cache_bytes" help:"memory for parsed files, which makes searching them again fast"`
 	MaxStagedBytes      int64         `yaml:"max_staged_bytes" help:"bytes of staged edits that one run may hold"`
 }
 
@@ -67,6 +68,7 @@ func Default() Config {
 		MaxFileBytes:        8 << 20,
 		ParseTimeout:        5 * time.Second,
 		SearchTimeout:       time.Minute,
+		MaxCacheBytes:       256 << 20,
 		MaxStagedBytes:      64 << 20,
 	}
 }
@@ -116,6 +118,7 @@ func (c *Config) positive() map[string]int64 {
 		"max_calls_per_run": int64(c.MaxCallsPerRun), "max_request_bytes": int64(c.MaxRequestBytes),
 		"max_file_bytes": c.MaxFileBytes, "parse_timeout": int64(c.ParseTimeout),
 		"search_timeout": int64(c.SearchTimeout), "max_staged_bytes": c.MaxStagedBytes,
+		"max_cache_bytes": c.MaxCacheBytes,
 	}
 }
 
@@ -126,8 +129,8 @@ func (c *Config) Limits() map[string]int64 {
 		"max_runs": int64(c.MaxRuns), "max_runs_per_principal": int64(c.MaxRunsPerPrincipal),
 		"max_calls": int64(c.MaxCalls), "max_calls_per_run": int64(c.MaxCallsPerRun),
 		"max_request_bytes": int64(c.MaxRequestBytes), "max_file_bytes": c.MaxFileBytes,
-		"max_staged_bytes": c.MaxStagedBytes,
-		"idle_ttl_ms":      c.IdleTTL.Milliseconds(), "max_idle_ttl_ms": c.MaxIdleTTL.Milliseconds(),
+		"max_staged_bytes": c.MaxStagedBytes, "max_cache_bytes": c.MaxCacheBytes,
+		"idle_ttl_ms": c.IdleTTL.Milliseconds(), "max_idle_ttl_ms": c.MaxIdleTTL.Milliseconds(),
 		"parse_timeout_ms": c.ParseTimeout.Milliseconds(), "search_timeout_ms": c.SearchTimeout.Milliseconds(),
 	}
 }

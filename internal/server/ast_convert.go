@@ -57,7 +57,7 @@ func placesToProto(places []astq.Place) []*toolsdv1.AstPlace {
 
 func statsToProto(s astq.Stats) *toolsdv1.SearchStats {
 	out := &toolsdv1.SearchStats{
-		FilesSearched: int64(s.Searched), FilesParsed: int64(s.Parsed), FilesMatched: int64(s.Matched),
+		FilesSearched: int64(s.Searched), FilesParsed: int64(s.Parsed), FilesCandidate: int64(s.Candidates), FilesMatched: int64(s.Matched),
 		Incomplete: s.Incomplete, Skipped: map[string]int64{},
 	}
 	for reason, n := range s.Skipped {

@@ -454,7 +454,8 @@ type SearchStats struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Files whose language was asked for and that were searched.
 	FilesSearched int64 `protobuf:"varint,1,opt,name=files_searched,json=filesSearched,proto3" json:"files_searched,omitempty"`
-	// Of these, files that were parsed; the others lack a word of the pattern.
+	// Of these, files that were parsed now; the others lack a word of the
+	// pattern, or were parsed before and have not changed.
 	FilesParsed int64 `protobuf:"varint,2,opt,name=files_parsed,json=filesParsed,proto3" json:"files_parsed,omitempty"`
 	// Files with at least one match.
 	FilesMatched int64 `protobuf:"varint,3,opt,name=files_matched,json=filesMatched,proto3" json:"files_matched,omitempty"`
@@ -463,9 +464,11 @@ type SearchStats struct {
 	Skipped map[string]int64 `protobuf:"bytes,4,rep,name=skipped,proto3" json:"skipped,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// The search ended before all files were seen: its time ran out. Counts
 	// are then lower bounds.
-	Incomplete    bool `protobuf:"varint,5,opt,name=incomplete,proto3" json:"incomplete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Incomplete bool `protobuf:"varint,5,opt,name=incomplete,proto3" json:"incomplete,omitempty"`
+	// Files searched that hold every word of the pattern.
+	FilesCandidate int64 `protobuf:"varint,6,opt,name=files_candidate,json=filesCandidate,proto3" json:"files_candidate,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *SearchStats) Reset() {
@@ -531,6 +534,13 @@ func (x *SearchStats) GetIncomplete() bool {
 		return x.Incomplete
 	}
 	return false
+}
+
+func (x *SearchStats) GetFilesCandidate() int64 {
+	if x != nil {
+		return x.FilesCandidate
+	}
+	return 0
 }
 
 // AstServiceEditRequest asks for a rewrite to be staged.
@@ -1044,7 +1054,7 @@ const file_toolsd_v1_ast_proto_rawDesc = "" +
 	"\x0ePatternReading\x12\x1a\n" +
 	"\blanguage\x18\x01 \x01(\tR\blanguage\x12\x18\n" +
 	"\acontext\x18\x02 \x01(\tR\acontext\x12\x14\n" +
-	"\x05kinds\x18\x03 \x03(\tR\x05kinds\"\x97\x02\n" +
+	"\x05kinds\x18\x03 \x03(\tR\x05kinds\"\xc0\x02\n" +
 	"\vSearchStats\x12%\n" +
 	"\x0efiles_searched\x18\x01 \x01(\x03R\rfilesSearched\x12!\n" +
 	"\ffiles_parsed\x18\x02 \x01(\x03R\vfilesParsed\x12#\n" +
@@ -1052,7 +1062,8 @@ const file_toolsd_v1_ast_proto_rawDesc = "" +
 	"\askipped\x18\x04 \x03(\v2#.toolsd.v1.SearchStats.SkippedEntryR\askipped\x12\x1e\n" +
 	"\n" +
 	"incomplete\x18\x05 \x01(\bR\n" +
-	"incomplete\x1a:\n" +
+	"incomplete\x12'\n" +
+	"\x0ffiles_candidate\x18\x06 \x01(\x03R\x0efilesCandidate\x1a:\n" +
 	"\fSkippedEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xa2\x01\n" +

@@ -49,8 +49,8 @@ type Cache struct {
 	entries map[Key]*entry
 	recent  *list.List // of *entry with a tree, the most recently used first
 	filters *list.List // of *entry with a filter only, likewise
-	bytes   int64 // of all entries
-	small   int64 // of the entries in filters
+	bytes   int64      // of all entries
+	small   int64      // of the entries in filters
 }
 
 type entry struct {

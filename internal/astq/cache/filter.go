@@ -15,40 +15,40 @@ type Filter struct {
 // five bytes in five hundred.
 const bitsPerGram = 8
 
-// gramBuckets is how finely the substrings of one source are told apart while
-// they are counted.
-const gramBuckets = 1 << 18
+// Substrings are told apart by a hash of gramBits bits.
+const (
+	gramBits    = 18
+	gramBuckets = 1 << gramBits
+)
 
 // gramCounter finds the distinct three-byte substrings of sources. It is kept
 // between sources to spare its memory; not safe for concurrent use.
 type gramCounter struct {
-	seen  []uint64
-	grams []uint32 // hashes, each bucket once
+	seen  [gramBuckets / 64]uint64
+	grams []uint32 // hashes, each once
 }
 
 // newFilter makes the filter of a source.
 func (g *gramCounter) newFilter(source []byte) *Filter {
-	if g.seen == nil {
-		g.seen = make([]uint64, gramBuckets/64)
-	}
 	g.grams = g.grams[:0]
-	for i := 2; i < len(source); i++ {
-		h := hashGram(source[i-2], source[i-1], source[i])
-		bucket := h % gramBuckets
-		if g.seen[bucket/64]&(1<<(bucket%64)) != 0 {
+	gram := uint32(0)
+	for i, c := range source {
+		gram = gram<<8 | uint32(c)
+		if i < 2 {
 			continue
 		}
-		g.seen[bucket/64] |= 1 << (bucket % 64)
-		g.grams = append(g.grams, h)
+		h := hashGram(gram)
+		if word, bit := &g.seen[h/64%uint32(len(g.seen))], uint64(1)<<(h%64); *word&bit == 0 {
+			*word |= bit
+			g.grams = append(g.grams, h)
+		}
 	}
-	// The filter takes bits of the bucket only: two substrings in one bucket
-	// set the same bit, though the second was not kept.
 	size := min(max(64, uint32(1)<<bits.Len32(uint32(len(g.grams)*bitsPerGram-1))), gramBuckets)
 	f := &Filter{set: make([]uint64, size/64), mask: size - 1}
 	for _, h := range g.grams {
-		bit := h % gramBuckets & f.mask
-		f.set[bit/64] |= 1 << (bit % 64)
-		g.seen[h%gramBuckets/64] = 0
+		g.seen[h/64] = 0
+		h &= f.mask
+		f.set[h/64] |= 1 << (h % 64)
 	}
 	return f
 }
@@ -57,9 +57,13 @@ func (g *gramCounter) newFilter(source []byte) *Filter {
 // that does. Words below three bytes are taken for held.
 func (f *Filter) MayHold(words [][]byte) bool {
 	for _, w := range words {
-		for i := 2; i < len(w); i++ {
-			bit := hashGram(w[i-2], w[i-1], w[i]) % gramBuckets & f.mask
-			if f.set[bit/64]&(1<<(bit%64)) == 0 {
+		gram := uint32(0)
+		for i, c := range w {
+			gram = gram<<8 | uint32(c)
+			if i < 2 {
+				continue
+			}
+			if h := hashGram(gram) & f.mask; f.set[h/64]&(1<<(h%64)) == 0 {
 				return false
 			}
 		}
@@ -70,7 +74,5 @@ func (f *Filter) MayHold(words [][]byte) bool {
 // bytes is the memory that the filter takes.
 func (f *Filter) bytes() int64 { return int64(len(f.set)) * 8 }
 
-func hashGram(a, b, c byte) uint32 {
-	h := (uint32(a)<<16 | uint32(b)<<8 | uint32(c)) * 0x9E3779B1
-	return h >> 10
-}
+// hashGram hashes the low three bytes.
+func hashGram(gram uint32) uint32 { return gram << 8 * 0x9E3779B1 >> (32 - gramBits) }

@@ -87,7 +87,7 @@ func (m *matcher) try(i, end uint32) bool {
 	if m.cancelled.Load() || m.err != nil {
 		return false
 	}
-	if m.begin(i, end) {
+	if m.beginEither(i, end) {
 		m.found = append(m.found, m.result(i))
 	}
 	return m.err == nil

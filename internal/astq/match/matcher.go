@@ -28,6 +28,9 @@ type matcher struct {
 	frames []frame // of the nodes that were entered, the outermost first
 	slots  []binding
 	steps  int
+	// hasOptional says that the program has separators that are optional beside
+	// an empty run, and lax that they are so now.
+	hasOptional, lax bool
 	// failed are the choices that lead nowhere. It is used only when what is
 	// bound cannot change that: no name stands twice in the pattern.
 	failed map[choice]struct{}
@@ -64,7 +67,8 @@ type choice struct {
 func newMatcher(p *pattern.Pattern, t *syntax.Tree) *matcher {
 	return &matcher{
 		pattern: p, program: p.Program, language: t.Language(), nodes: t.Nodes(), source: t.Source(),
-		slots: make([]binding, len(p.Names)),
+		slots:       make([]binding, len(p.Names)),
+		hasOptional: slices.ContainsFunc(p.Program, func(op pattern.Op) bool { return op.BeforeMulti || op.AfterMulti }),
 	}
 }
 
@@ -76,6 +80,18 @@ func (m *matcher) begin(i, end uint32) bool {
 	m.steps = 0
 	clear(m.failed)
 	return m.run(0)
+}
+
+// beginEither matches the program at node i with all its separators, and, when
+// that fails, with those optional that stand beside an empty run. In this
+// order, for ($$$I; $C; $$$S) gives each part its own.
+func (m *matcher) beginEither(i, end uint32) bool {
+	m.lax = false
+	if m.begin(i, end) {
+		return true
+	}
+	m.lax = m.hasOptional
+	return m.lax && m.err == nil && m.begin(i, end)
 }
 
 // run matches the program from an operation on.
@@ -91,7 +107,7 @@ func (m *matcher) run(at int) bool {
 		if op.Code == pattern.Multi {
 			return m.choose(at, op)
 		}
-		if op.BeforeMulti || op.AfterMulti {
+		if m.lax && (op.BeforeMulti || op.AfterMulti) {
 			return m.separator(at, op)
 		}
 		if !m.step(op) {
@@ -162,7 +178,8 @@ func (m *matcher) next(op *pattern.Op) (uint32, bool) {
 func (m *matcher) fits(op *pattern.Op, n *syntax.Node) bool {
 	switch op.Code {
 	case pattern.Leaf:
-		return n.Symbol == op.Symbol && (!op.Named || bytes.Equal(m.source[n.Start:n.End], op.Text))
+		// A token that the parser made up is not in the source.
+		return n.Symbol == op.Symbol && !n.Missing() && (!op.Named || bytes.Equal(m.source[n.Start:n.End], op.Text))
 	case pattern.Single:
 		// A lone underscore is a token in some grammars; it stands where any
 		// pattern could.
@@ -180,7 +197,7 @@ func (m *matcher) fits(op *pattern.Op, n *syntax.Node) bool {
 // pattern does not have.
 func (m *matcher) optional(op *pattern.Op, i, end uint32) bool {
 	n := &m.nodes[i]
-	if n.Named() {
+	if n.Named() || op.AfterRun {
 		return false
 	}
 	switch m.language.Separator(n.Symbol) {

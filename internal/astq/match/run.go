@@ -2,8 +2,8 @@ package match
 
 import "github.com/toolsd/toolsd/internal/astq/syntax"
 
-// runOfSiblings is how far a run reaches. Its comments belong to it, so that a
-// rewrite keeps them; ends of statements at its edges do not.
+// runOfSiblings is how far a run reaches. Its comments and semicolons belong to
+// it, so that a rewrite keeps them; line breaks at its edges do not.
 type runOfSiblings struct {
 	start, end uint32 // bytes
 	begun      bool   // it holds a node or a comment
@@ -18,14 +18,15 @@ func newRun(m *matcher) runOfSiblings { return runOfSiblings{start: m.prevEnd, e
 func (r *runOfSiblings) extend(m *matcher) {
 	n := &m.nodes[m.cursor]
 	m.cursor, m.prevEnd = n.Next, n.End
-	if !n.Named() && !n.Extra() && m.language.Separator(n.Symbol) == syntax.Terminator {
+	ends := !n.Named() && !n.Extra() && m.language.Separator(n.Symbol) == syntax.Terminator
+	switch {
+	case ends && (!r.begun || n.Start == n.End || isSpace(m.source[n.Start])):
 		return
-	}
-	if !r.begun {
+	case !r.begun:
 		r.start, r.begun = n.Start, true
 	}
 	r.end, r.comment = n.End, n.Extra()
-	r.some = r.some || !n.Extra()
+	r.some = r.some || !n.Extra() && !ends
 }
 
 // bind gives the run to its metavariable.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,7 @@ func Compile(ctx context.Context, language *syntax.Language, source string) (*Pa
 		return nil, err
 	}
 	p.setWords()
+	p.setChains()
 	return p, nil
 }
 
@@ -85,42 +87,41 @@ var runForms = []string{"%s", "%s;", "int %s;", "var %s;"}
 const maxForms = 256
 
 // climb tries the ladder: the common contexts as is, then with a semicolon of
-// ours, then the rarer ones likewise; and then the same with more tolerance for
-// runs in places where the grammar takes no expression. All of a group are
-// tried as is before any semicolon, because in some languages one turns an
-// expression into a declaration: C reads "a * b;" as one.
+// ours, then the rarer ones likewise; in each context also with the forms and
+// the tolerance for runs that stand where the grammar takes nothing of the
+// kind. All of a group are tried as is before any semicolon, because in some
+// languages one turns an expression into a declaration: C reads "a * b;" as one.
 func (c *compiler) climb(ctx context.Context) (*Pattern, error) {
-	plain := c.forms()[0]
-	rounds := []func(syntax.Context, bool) []attempt{
-		func(k syntax.Context, semicolon bool) []attempt {
-			return []attempt{{context: k, semicolon: semicolon, forms: plain}}
-		},
-		func(k syntax.Context, semicolon bool) []attempt {
-			var out []attempt
-			for _, forms := range c.forms()[1:] {
-				out = append(out, attempt{context: k, semicolon: semicolon, forms: forms})
-			}
-			return out
-		},
-		func(k syntax.Context, semicolon bool) []attempt {
-			return []attempt{{context: k, semicolon: semicolon, forms: plain, lenient: true}}
-		},
+	for a := range c.attempts() {
+		p, err := c.try(ctx, a)
+		if p != nil || err != nil {
+			return p, err
+		}
 	}
-	for _, round := range rounds {
+	return nil, c.unparsable()
+}
+
+// attempts lists the ways to read the fragment, in the order of the ladder.
+func (c *compiler) attempts() iter.Seq[attempt] {
+	forms := c.forms()
+	return func(yield func(attempt) bool) {
 		for _, contexts := range c.ladder() {
 			for _, semicolon := range []bool{false, true} {
 				for _, k := range contexts {
-					for _, a := range round(k, semicolon) {
-						p, err := c.try(ctx, a)
-						if p != nil || err != nil {
-							return p, err
+					a := attempt{context: k, semicolon: semicolon}
+					for _, a.forms = range forms {
+						if !yield(a) {
+							return
 						}
+					}
+					a.forms, a.lenient = forms[0], true
+					if !yield(a) {
+						return
 					}
 				}
 			}
 		}
 	}
-	return nil, c.unparsable()
 }
 
 // ladder returns the contexts that the fragment may stand in, those up to
@@ -187,11 +188,11 @@ func (c *compiler) try(ctx context.Context, a attempt) (*Pattern, error) {
 		if !a.lenient && !a.semicolon {
 			c.note(a.context.Name, r, at)
 		}
-		return nil, nil
+		return nil, nil //nolint:nilnil // not taken
 	}
 	roots, ok := e.roots()
 	if !ok {
-		return nil, nil
+		return nil, nil //nolint:nilnil // not taken
 	}
 	return e.emit(roots)
 }
@@ -202,8 +203,10 @@ type rendered struct {
 	start, end int // of the fragment, with our semicolon
 	// metas finds a metavariable by the text that stands for it.
 	metas map[string]*metavar
-	// semicolon is the offset of ours, or -1.
+	// semicolon is the offset of the one that we put at the end, or -1.
 	semicolon int
+	// semicolons are those of ours, wherever they stand.
+	semicolons []int
 }
 
 func (c *compiler) render(a attempt) rendered {
@@ -218,16 +221,22 @@ func (c *compiler) render(a attempt) rendered {
 			continue
 		}
 		text := p.meta.placeholder
-		r.metas[text] = p.meta
 		if p.meta.multi {
 			text = fmt.Sprintf(a.forms[place], text)
-			r.metas[text] = p.meta
+			if declared, ok := strings.CutSuffix(text, ";"); ok {
+				// Where the semicolon is a sibling, it is as little a part of the
+				// pattern as one that we put at the end.
+				r.metas[declared] = p.meta
+				r.semicolons = append(r.semicolons, b.Len()+len(declared))
+			}
 			place++
 		}
+		r.metas[text] = p.meta
 		b.WriteString(text)
 	}
 	if a.semicolon {
 		r.semicolon = b.Len()
+		r.semicolons = append(r.semicolons, r.semicolon)
 		b.WriteByte(';')
 	}
 	r.end = b.Len()
@@ -242,6 +251,11 @@ func (c *compiler) restore(text string) string {
 		text = strings.ReplaceAll(text, m.placeholder, m.text)
 	}
 	return text
+}
+
+// isPlaceholder tells whether a text stands for a metavariable.
+func (c *compiler) isPlaceholder(text string) bool {
+	return slices.ContainsFunc(c.metas, func(m *metavar) bool { return m.placeholder == text })
 }
 
 // note remembers the try that came furthest.

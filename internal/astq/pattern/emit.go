@@ -1,6 +1,9 @@
 package pattern
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/toolsd/toolsd/internal/astq/syntax"
 	"github.com/toolsd/toolsd/internal/toolerr"
 )
@@ -14,6 +17,9 @@ type emitter struct {
 
 	pattern *Pattern
 	slots   map[string]int
+	// broken says that what was written for a run did not become a node of its
+	// own, but a part of another.
+	broken bool
 }
 
 // firstError returns the offset of the first syntax error that the attempt
@@ -25,7 +31,7 @@ func (e *emitter) firstError() (offset int, bad bool) {
 		if !n.IsError() && !n.Missing() {
 			continue
 		}
-		if e.attempt.lenient && e.tolerated(n) {
+		if e.attempt.lenient && e.tolerated(i) {
 			continue
 		}
 		return int(n.Start), true
@@ -35,16 +41,53 @@ func (e *emitter) firstError() (offset int, bad bool) {
 
 // tolerated tells whether an error is only that a run stands where the grammar
 // takes no expression: an ERROR that is exactly the run, or a token missing
-// right behind it.
-func (e *emitter) tolerated(n *syntax.Node) bool {
+// right behind it. Behind the run must come a bracket, a separator or nothing:
+// otherwise it is the fragment that lacks one.
+func (e *emitter) tolerated(i int) bool {
+	n := &e.tree.Nodes()[i]
 	if n.IsError() {
-		m := e.meta(string(e.tree.Source()[n.Start:n.End]))
-		return m != nil && m.multi
+		m := e.meta(string(e.tree.Text(i)))
+		return m != nil && m.multi && !e.beforeNamed(i)
 	}
-	before := trimRightSpace(e.tree.Source()[:n.Start])
+	return e.behindRun(n.Start) && (!n.Named() || e.insideRun(i))
+}
+
+// behindRun tells whether an offset comes right behind a run.
+func (e *emitter) behindRun(offset uint32) bool {
+	before := bytes.TrimRight(e.tree.Source()[:offset], " \t\r\n")
 	for text, m := range e.rendered.metas {
-		if m.multi && len(before) >= len(text) && string(before[len(before)-len(text):]) == text {
+		if m.multi && bytes.HasSuffix(before, []byte(text)) {
 			return true
+		}
+	}
+	return false
+}
+
+// insideRun tells whether a node lies in one that is exactly a run: then what
+// it lacks is the run's business.
+func (e *emitter) insideRun(i int) bool {
+	nodes := e.tree.Nodes()
+	for above := i - 1; above >= 0; above-- {
+		if int(nodes[above].Next) <= i {
+			continue
+		}
+		if m := e.meta(string(e.tree.Text(above))); m != nil && m.multi {
+			return true
+		}
+	}
+	return false
+}
+
+// beforeNamed tells whether the next sibling of a node is a named one.
+func (e *emitter) beforeNamed(i int) bool {
+	nodes := e.tree.Nodes()
+	next := int(nodes[i].Next)
+	if next >= len(nodes) || !nodes[next].Named() {
+		return false
+	}
+	for parent := i - 1; parent >= 0; parent-- {
+		if int(nodes[parent].Next) > i {
+			return next < int(nodes[parent].Next)
 		}
 	}
 	return false
@@ -121,21 +164,26 @@ func (e *emitter) unwrap(roots []int) []int {
 	return roots
 }
 
-// children are those of a node that count: no comments, not our semicolon, no
-// tokens that the parser made up.
+// children are those of a node that count.
 func (e *emitter) children(parent int) []int {
 	nodes := e.tree.Nodes()
 	var out []int
 	for i := uint32(parent) + 1; i < nodes[parent].Next; i = nodes[i].Next {
-		n := &nodes[i]
-		if n.Extra() || n.Missing() || int(n.Start) == e.rendered.semicolon && !n.Named() {
-			continue
+		if e.counts(int(i)) {
+			out = append(out, int(i))
 		}
-		out = append(out, int(i))
 	}
 	return out
 }
 
+// counts tells whether a node is part of the pattern: not a comment, not a
+// semicolon of ours, not a token that the parser made up.
+func (e *emitter) counts(i int) bool {
+	n := &e.tree.Nodes()[i]
+	return !n.Extra() && !n.Missing() && (n.Named() || !slices.Contains(e.rendered.semicolons, int(n.Start)))
+}
+
+// hasGap tells whether a node holds text that none of its children covers.
 func (e *emitter) hasGap(i int) bool {
 	nodes := e.tree.Nodes()
 	at := nodes[i].Start
@@ -145,7 +193,7 @@ func (e *emitter) hasGap(i int) bool {
 		}
 		at = nodes[child].End
 	}
-	return at != nodes[i].Start && len(syntax.Gap(e.tree.Source(), at, nodes[i].End)) > 0
+	return len(syntax.Gap(e.tree.Source(), at, nodes[i].End)) > 0
 }
 
 // emit writes the program of the roots.
@@ -156,10 +204,13 @@ func (e *emitter) emit(roots []int) (*Pattern, error) {
 	}
 	e.slots = map[string]int{}
 	for _, i := range roots {
-		if !nodes[i].Extra() {
+		if e.counts(i) {
 			e.pattern.Kinds = append(e.pattern.Kinds, e.tree.Language().KindName(nodes[i].Symbol))
+			e.node(i, nil)
 		}
-		e.node(i, nil)
+	}
+	if e.broken {
+		return nil, nil //nolint:nilnil // the attempt is not taken
 	}
 	program := e.pattern.Program
 	if len(program) == 0 {
@@ -178,10 +229,8 @@ func (e *emitter) emit(roots []int) (*Pattern, error) {
 
 // node emits one node of the pattern; gap is the text before it.
 func (e *emitter) node(i int, gap []byte) {
-	n := &e.tree.Nodes()[i]
-	if n.Extra() || n.Missing() {
-		return
-	}
+	nodes := e.tree.Nodes()
+	n := &nodes[i]
 	text := string(e.tree.Text(i))
 	if m := e.meta(text); m != nil && e.metavar(n, m, gap) {
 		return
@@ -192,10 +241,11 @@ func (e *emitter) node(i int, gap []byte) {
 	}
 	e.add(Op{Code: Enter, Symbol: n.Symbol, Gap: gap})
 	at := n.Start
-	for _, child := range e.children(i) {
-		c := &e.tree.Nodes()[child]
-		e.node(child, e.gap(at, c.Start))
-		at = c.End
+	for child := uint32(i) + 1; child < n.Next; child = nodes[child].Next {
+		if e.counts(int(child)) {
+			e.node(int(child), e.gap(at, nodes[child].Start))
+		}
+		at = nodes[child].End
 	}
 	e.add(Op{Code: Leave, Gap: e.gap(at, n.End)})
 }
@@ -218,6 +268,7 @@ func (e *emitter) metavar(n *syntax.Node, m *metavar, gap []byte) bool {
 }
 
 func (e *emitter) leaf(n *syntax.Node, text string, gap []byte) {
+	e.broken = e.broken || e.compiler.isPlaceholder(text)
 	language := e.tree.Language()
 	op := Op{Code: Leaf, Symbol: n.Symbol, Named: n.Named(), Text: []byte(e.compiler.restore(text)), Gap: gap}
 	op.Separator = !n.Named() && language.Separator(n.Symbol) != syntax.NoSeparator
@@ -226,34 +277,13 @@ func (e *emitter) leaf(n *syntax.Node, text string, gap []byte) {
 
 func (e *emitter) add(op Op) { e.pattern.Program = append(e.pattern.Program, op) }
 
-// gap returns the text between two nodes that is no white space, comment or
-// semicolon of ours.
+// gap returns the text between two nodes, as it stood in the pattern.
 func (e *emitter) gap(start, end uint32) []byte {
-	if s := e.rendered.semicolon; s >= int(start) && s < int(end) {
-		end = uint32(s)
-	}
 	gap := syntax.Gap(e.tree.Source(), start, end)
-	if len(gap) == 0 || e.onlyComments(start, end) {
+	if len(gap) == 0 {
 		return nil
 	}
 	return []byte(e.compiler.restore(string(gap)))
-}
-
-// onlyComments tells whether what lies between two nodes is extras.
-func (e *emitter) onlyComments(start, end uint32) bool {
-	nodes := e.tree.Nodes()
-	at := start
-	for i := range nodes {
-		n := &nodes[i]
-		if !n.Extra() || n.Start < start || n.End > end {
-			continue
-		}
-		if len(syntax.Gap(e.tree.Source(), at, n.Start)) > 0 {
-			return false
-		}
-		at = n.End
-	}
-	return at != start && len(syntax.Gap(e.tree.Source(), at, end)) == 0
 }
 
 // slot finds or makes the place where a metavariable keeps what it takes.
@@ -271,20 +301,14 @@ func (e *emitter) slot(m *metavar) int {
 	return slot
 }
 
-// markOptional marks the separators beside runs.
+// markOptional marks the separators beside runs, and what follows a run.
 func markOptional(program []Op) {
 	for i := range program {
+		program[i].AfterRun = i > 0 && program[i-1].Code == Multi
 		if !program[i].Separator {
 			continue
 		}
 		program[i].AfterMulti = i > 0 && program[i-1].Code == Multi
 		program[i].BeforeMulti = i+1 < len(program) && program[i+1].Code == Multi
 	}
-}
-
-func trimRightSpace(b []byte) []byte {
-	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\n' || b[len(b)-1] == '\t' || b[len(b)-1] == '\r') {
-		b = b[:len(b)-1]
-	}
-	return b
 }

@@ -39,7 +39,8 @@ type Pattern struct {
 	// decides what matches later.
 	Repeats bool
 
-	words [][]byte
+	words  [][]byte
+	chains []chain
 }
 
 // Name is a metavariable that binds.
@@ -90,18 +91,30 @@ type Op struct {
 	// AfterMulti and BeforeMulti say that such a leaf stands beside a run of
 	// siblings, and is optional when that is empty.
 	AfterMulti, BeforeMulti bool
+	// AfterRun says that a run comes right before: what could be passed over
+	// before the step belongs to the run, so that a rewrite keeps it.
+	AfterRun bool
 }
 
-// MayMatch tells whether a source holds every word of the pattern. A source
-// for which it is false has no match, so it need not be parsed.
+// MayMatch tells whether a source may hold a match: it has every word of the
+// pattern, and the tokens that stand beside each other do so somewhere. One
+// for which it is false need not be parsed.
 func (p *Pattern) MayMatch(source []byte) bool {
 	for _, w := range p.words {
 		if !bytes.Contains(source, w) {
 			return false
 		}
 	}
+	for _, c := range p.chains {
+		if !c.mayStandIn(source, p.Language) {
+			return false
+		}
+	}
 	return true
 }
+
+// WordBytes returns the texts that every match holds; they must not be changed.
+func (p *Pattern) WordBytes() [][]byte { return p.words }
 
 // Words returns the texts that every match holds, the longest first.
 func (p *Pattern) Words() []string {

@@ -11,7 +11,10 @@ import "slices"
 //   - a primary and its selectors become nested nodes of a kind of our own, as
 //     other grammars have them: ((a .b) .dispose) (x);
 //   - rows of binary operators are nested anew by Dart's own precedence, all
-//     associating to the left.
+//     associating to the left;
+//   - the nodes that only wrap a signature, or a signature and its body, are
+//     taken out, so that functions have one shape at the top of a file, in a
+//     class and in a block.
 
 // dartChain is the kind of a primary with a selector, or of a chain with one.
 const dartChain = "selector_chain"
@@ -24,6 +27,7 @@ type dartKinds struct {
 	bare       map[Symbol]bool // those of them that stand without a selector node where one is assigned to
 	precedence map[Symbol]int  // of the binary expressions
 	suffixes   map[Symbol]bool // operators without a right operand
+	wrappers   map[Symbol]bool // of functions, by where they stand
 }
 
 // dartPrecedence is that of the language specification, lowest first.
@@ -44,7 +48,7 @@ var dartPrecedence = [][]string{
 func reshapeDart(g *grammar) func(*Tree) []Node {
 	kinds := &dartKinds{
 		chain: g.add(dartChain), links: map[Symbol]bool{}, bare: map[Symbol]bool{},
-		precedence: map[Symbol]int{}, suffixes: map[Symbol]bool{},
+		precedence: map[Symbol]int{}, suffixes: map[Symbol]bool{}, wrappers: map[Symbol]bool{},
 	}
 	each := func(name string, f func(Symbol)) {
 		for _, s := range g.bySymbol[name] {
@@ -60,6 +64,9 @@ func reshapeDart(g *grammar) func(*Tree) []Node {
 		for _, name := range names {
 			each(name, func(s Symbol) { kinds.precedence[s] = level + 1 })
 		}
+	}
+	for _, name := range []string{"method_signature", "lambda_expression", "local_function_declaration"} {
+		each(name, func(s Symbol) { kinds.wrappers[s] = true })
 	}
 	for _, name := range []string{"type_test", "type_cast"} {
 		each(name, func(s Symbol) { kinds.suffixes[s] = true })
@@ -86,7 +93,7 @@ type dartReshape struct {
 	kinds *dartKinds
 	nodes []Node
 	opens map[int][]header // by the node they come before, outermost first
-	drop  map[int]bool     // binary expressions that are nested anew
+	drop  map[int]bool     // binary expressions that are nested anew, and wrappers
 	wrap  map[int]bool     // selectors that stand bare
 }
 
@@ -113,6 +120,9 @@ func (r *dartReshape) plan() {
 		}
 		if !n.Extra() && !r.kinds.links[n.Symbol] {
 			r.planChain(i, end)
+		}
+		if r.kinds.wrappers[n.Symbol] {
+			r.drop[i] = true
 		}
 		parents = append(parents, parent{symbol: n.Symbol, next: n.Next})
 	}

@@ -35,6 +35,8 @@ type Language struct {
 	reshape func(*Tree) []Node
 	lists   map[Symbol]bool
 	blocks  map[Symbol]bool
+	// comments are the bytes that a comment may begin with.
+	comments string
 }
 
 // Version returns the grammar's version, or "".
@@ -66,6 +68,10 @@ func (l *Language) Unusable() error {
 
 // KindName returns the name of a kind.
 func (l *Language) KindName(s Symbol) string { return l.grammar.name(s) }
+
+// CommentStarts returns the bytes that a comment may begin with; "" when they
+// are not known.
+func (l *Language) CommentStarts() string { return l.comments }
 
 // IsList reports whether a kind only holds a list, without brackets.
 func (l *Language) IsList(s Symbol) bool { return l.lists[s] }
@@ -147,7 +153,7 @@ func newLanguage(r row, file string, folders []string) (*Language, error) {
 	}
 	l := &Language{
 		ID: r.id, Aliases: append(r.aliases, meta.Aliases...), Extensions: append(r.extensions, meta.Extensions...),
-		Shebangs: append(r.shebangs, meta.Shebangs...), Contexts: r.contexts, version: r.version,
+		Shebangs: append(r.shebangs, meta.Shebangs...), Contexts: r.contexts, version: r.version, comments: r.comments,
 	}
 	if len(meta.Contexts) > 0 {
 		l.Contexts = meta.Contexts

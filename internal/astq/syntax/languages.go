@@ -29,6 +29,8 @@ type row struct {
 	// literals are the kinds of string literals, whose contents a rewrite never
 	// re-indents.
 	literals []string
+	// comments are the bytes that a comment may begin with.
+	comments string
 	// lists are the kinds that only hold a list, without brackets of their own:
 	// a $$$NAME that fills one stands for the list, which may also be absent.
 	lists []string
@@ -52,56 +54,56 @@ type Context struct {
 func table() []row {
 	return []row{
 		{
-			id: "c", aliases: []string{"h"}, extensions: []string{".c", ".h"},
+			id: "c", comments: "/", aliases: []string{"h"}, extensions: []string{".c", ".h"},
 			linked: ts_c.Language, version: "0.24.2", contexts: cContexts("struct"),
 			literals: []string{"string_literal", "raw_string_literal"},
 		},
 		{
-			id: "cpp", aliases: []string{"c++", "cxx", "cc"},
+			id: "cpp", comments: "/", aliases: []string{"c++", "cxx", "cc"},
 			extensions: []string{".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".tpp"},
 			linked:     ts_cpp.Language, version: "0.23.4", contexts: cContexts("class"),
 			literals: []string{"string_literal", "raw_string_literal"},
 		},
 		{
-			id: "dart", extensions: []string{".dart"}, shebangs: []string{"dart"},
+			id: "dart", comments: "/", extensions: []string{".dart"}, shebangs: []string{"dart"},
 			contexts: dartContexts(), reshape: reshapeDart,
 			literals: []string{"string_literal"},
 		},
 		{
-			id: "go", aliases: []string{"golang"}, extensions: []string{".go"},
+			id: "go", comments: "/", aliases: []string{"golang"}, extensions: []string{".go"},
 			linked: ts_go.Language, version: "0.25.0", contexts: goContexts(),
 			literals: []string{"raw_string_literal", "interpreted_string_literal"},
 			lists:    []string{"statement_list", "expression_list"}, blocks: []string{"statement_list"},
 		},
 		{
-			id: "java", extensions: []string{".java"}, shebangs: []string{"java"},
+			id: "java", comments: "/", extensions: []string{".java"}, shebangs: []string{"java"},
 			linked: ts_java.Language, version: "0.23.5", contexts: javaContexts(),
 			literals: []string{"string_literal"},
 		},
 		{
-			id: "javascript", aliases: []string{"js", "jsx", "mjs", "cjs"},
+			id: "javascript", comments: "/", aliases: []string{"js", "jsx", "mjs", "cjs"},
 			extensions: []string{".js", ".mjs", ".cjs", ".jsx"}, shebangs: []string{"node", "nodejs", "deno", "bun"},
 			linked: ts_javascript.Language, version: "0.25.0", contexts: ecmaContexts(false, true),
 			literals: []string{"string", "template_string"},
 		},
 		{
-			id: "python", aliases: []string{"py", "python3"}, extensions: []string{".py", ".pyi", ".pyw"},
+			id: "python", comments: "#", aliases: []string{"py", "python3"}, extensions: []string{".py", ".pyi", ".pyw"},
 			shebangs: []string{"python", "python3", "python2", "pypy", "pypy3"},
 			linked:   ts_python.Language, version: "0.25.0", contexts: pythonContexts(),
 			literals: []string{"string"}, lists: []string{"block"}, blocks: []string{"block"},
 		},
 		{
-			id: "rust", aliases: []string{"rs"}, extensions: []string{".rs"}, shebangs: []string{"rust-script", "cargo"},
+			id: "rust", comments: "/", aliases: []string{"rs"}, extensions: []string{".rs"}, shebangs: []string{"rust-script", "cargo"},
 			linked: ts_rust.Language, version: "0.24.2", contexts: rustContexts(),
 			literals: []string{"string_literal", "raw_string_literal"},
 		},
 		{
-			id: "tsx", extensions: []string{".tsx"},
+			id: "tsx", comments: "/", extensions: []string{".tsx"},
 			linked: ts_typescript.LanguageTSX, version: "0.23.2", contexts: ecmaContexts(true, true),
 			literals: []string{"string", "template_string"},
 		},
 		{
-			id: "typescript", aliases: []string{"ts"}, extensions: []string{".ts", ".mts", ".cts"}, shebangs: []string{"ts-node", "tsx"},
+			id: "typescript", comments: "/", aliases: []string{"ts"}, extensions: []string{".ts", ".mts", ".cts"}, shebangs: []string{"ts-node", "tsx"},
 			linked: ts_typescript.LanguageTypescript, version: "0.23.2", contexts: ecmaContexts(true, false),
 			literals: []string{"string", "template_string"},
 		},
