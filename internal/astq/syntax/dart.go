@@ -9,19 +9,27 @@ import "slices"
 // flags & mask == mask. So a Dart tree is reshaped before anybody sees it:
 //
 //   - a primary and its selectors become nested nodes of a kind of our own, as
-//     other grammars have them: ((a .b) .dispose) (x);
+//     other grammars have them: ((a .b) .dispose) (x); likewise a type and its
+//     arguments;
 //   - rows of binary operators are nested anew by Dart's own precedence, all
 //     associating to the left;
 //   - the nodes that only wrap a signature, or a signature and its body, are
 //     taken out, so that functions have one shape at the top of a file, in a
 //     class and in a block.
 
-// dartChain is the kind of a primary with a selector, or of a chain with one.
-const dartChain = "selector_chain"
+// Kinds of our own: a primary, or a chain, with a selector; a type's name, or
+// such a type, with its arguments or a question mark.
+const (
+	dartChain = "selector_chain"
+	dartType  = "qualified_type"
+)
 
 // dartKinds are the symbols that the reshaping looks at.
 type dartKinds struct {
 	chain      Symbol
+	typed      Symbol
+	typeNames  map[Symbol]bool
+	typeLinks  map[Symbol]bool // what may follow a type's name
 	selector   Symbol
 	links      map[Symbol]bool // what may follow a primary
 	bare       map[Symbol]bool // those of them that stand without a selector node where one is assigned to
@@ -47,7 +55,8 @@ var dartPrecedence = [][]string{
 
 func reshapeDart(g *grammar) func(*Tree) []Node {
 	kinds := &dartKinds{
-		chain: g.add(dartChain), links: map[Symbol]bool{}, bare: map[Symbol]bool{},
+		chain: g.add(dartChain), typed: g.add(dartType),
+		typeNames: map[Symbol]bool{}, typeLinks: map[Symbol]bool{}, links: map[Symbol]bool{}, bare: map[Symbol]bool{},
 		precedence: map[Symbol]int{}, suffixes: map[Symbol]bool{}, wrappers: map[Symbol]bool{},
 	}
 	each := func(name string, f func(Symbol)) {
@@ -56,6 +65,9 @@ func reshapeDart(g *grammar) func(*Tree) []Node {
 		}
 	}
 	each("selector", func(s Symbol) { kinds.selector, kinds.links[s] = s, true })
+	each("type_identifier", func(s Symbol) { kinds.typeNames[s] = true })
+	each("type_arguments", func(s Symbol) { kinds.typeLinks[s] = true })
+	each("nullable_type", func(s Symbol) { kinds.typeLinks[s] = true })
 	each("cascade_section", func(s Symbol) { kinds.links[s] = true })
 	for _, name := range []string{"unconditional_assignable_selector", "conditional_assignable_selector"} {
 		each(name, func(s Symbol) { kinds.links[s], kinds.bare[s] = true, true })
@@ -131,16 +143,20 @@ func (r *dartReshape) plan() {
 // planChain nests the selectors that follow node i among its siblings.
 func (r *dartReshape) planChain(i int, end uint32) {
 	var chain []header
+	symbol, links := r.kinds.chain, r.kinds.links
+	if r.kinds.typeNames[r.nodes[i].Symbol] {
+		symbol, links = r.kinds.typed, r.kinds.typeLinks
+	}
 	for j := r.nodes[i].Next; j < end; j = r.nodes[j].Next {
 		n := &r.nodes[j]
 		if n.Extra() {
 			continue
 		}
-		if !r.kinds.links[n.Symbol] {
+		if !links[n.Symbol] {
 			break
 		}
 		r.wrap[int(j)] = r.kinds.bare[n.Symbol]
-		chain = append(chain, header{symbol: r.kinds.chain, start: r.nodes[i].Start, end: n.End, closeAt: n.Next})
+		chain = append(chain, header{symbol: symbol, start: r.nodes[i].Start, end: n.End, closeAt: n.Next})
 	}
 	slices.Reverse(chain)
 	if len(chain) > 0 {
