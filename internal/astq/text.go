@@ -100,24 +100,30 @@ func writePlaces(b *strings.Builder, headline, one, many string, places []Place)
 	}
 }
 
-// writeDiffs shows whole files' diffs while they fit, and says what is left.
+// writeDiffs shows diffs while their lines fit, and says what is left. Long
+// lines are cut: this is to read, the whole diff is in the file's own field.
 func (p *Proposal) writeDiffs(b *strings.Builder) {
 	left := maxDiffLines
 	for i, f := range p.Files {
-		lines := strings.SplitAfter(strings.TrimSuffix(f.Diff, "\n"), "\n")
-		if len(lines) > left {
-			for _, line := range lines[:left] {
-				b.WriteString(line)
-			}
-			fmt.Fprintf(b, "… %s of this file", count(len(lines)-left, "more line", "more lines"))
-			if rest := len(p.Files) - i - 1; rest > 0 {
-				fmt.Fprintf(b, ", and %s", count(rest, "more file", "more files"))
-			}
+		total := strings.Count(f.Diff, "\n")
+		shown := min(total, left)
+		for _, line := range strings.SplitN(f.Diff, "\n", shown+1)[:shown] {
+			b.WriteString(shortLine(line))
 			b.WriteByte('\n')
-			return
 		}
-		b.WriteString(f.Diff)
-		left -= len(lines)
+		if left -= shown; shown == total {
+			continue
+		}
+		fmt.Fprintf(b, "… %s of this file", count(total-shown, "more line", "more lines"))
+		if rest := p.Files[i+1:]; len(rest) > 0 {
+			replacements := 0
+			for _, f := range rest {
+				replacements += f.Replacements
+			}
+			fmt.Fprintf(b, ", and %s with %s", count(len(rest), "more file", "more files"), count(replacements, "replacement", "replacements"))
+		}
+		b.WriteByte('\n')
+		return
 	}
 }
 

@@ -1,16 +1,10 @@
 package rewrite
 
 import (
-	"bytes"
 	"fmt"
-
-	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/toolsd/toolsd/internal/astq/syntax"
 )
-
-// contextLines is how many unchanged lines a diff shows around a change.
-const contextLines = 3
 
 // Replacement is a piece of a source and what is to stand there.
 type Replacement struct {
@@ -32,49 +26,4 @@ func Apply(source []byte, replacements []Replacement) ([]byte, error) {
 		at = r.Span.End
 	}
 	return append(out, source[at:]...), nil
-}
-
-// Diff renders replacements as a unified diff of the file, with three lines
-// of context. Only the lines that they touch are compared, so its cost follows
-// the replacements and not the file.
-func Diff(path string, source []byte, replacements []Replacement) (string, error) {
-	var edits []udiff.Edit
-	for len(replacements) > 0 {
-		region, n := wholeLines(source, replacements)
-		after, err := Apply(source[:region.End], replacements[:n])
-		if err != nil {
-			return "", fmt.Errorf("diff of %q: %w", path, err)
-		}
-		before := string(source[region.Start:region.End])
-		for _, e := range udiff.Lines(before, string(after[region.Start:])) {
-			edits = append(edits, udiff.Edit{Start: region.Start + e.Start, End: region.Start + e.End, New: e.New})
-		}
-		replacements = replacements[n:]
-	}
-	diff, err := udiff.ToUnified("a/"+path, "b/"+path, string(source), edits, contextLines)
-	if err != nil {
-		return "", fmt.Errorf("diff of %q: %w", path, err)
-	}
-	return diff, nil
-}
-
-// wholeLines returns the lines that the first replacement touches, and those
-// of the n-1 after it that touch the same.
-func wholeLines(source []byte, replacements []Replacement) (region syntax.Span, n int) {
-	region = linesOf(source, replacements[0].Span)
-	n = 1
-	for n < len(replacements) && replacements[n].Span.Start < region.End {
-		region.End = max(region.End, linesOf(source, replacements[n].Span).End)
-		n++
-	}
-	return region, n
-}
-
-func linesOf(source []byte, span syntax.Span) syntax.Span {
-	start := bytes.LastIndexByte(source[:span.Start], '\n') + 1
-	end := len(source)
-	if i := bytes.IndexByte(source[span.End:], '\n'); i >= 0 {
-		end = span.End + i + 1
-	}
-	return syntax.Span{Start: start, End: end}
 }

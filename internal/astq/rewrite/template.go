@@ -7,6 +7,7 @@ package rewrite
 
 import (
 	"bytes"
+	"sort"
 	"strings"
 
 	"github.com/toolsd/toolsd/internal/astq/match"
@@ -23,9 +24,10 @@ type Template struct {
 
 // ParseTemplate parses the rewrite of a pattern. A metavariable that the
 // pattern does not bind is UNBOUND_METAVARIABLE: it would otherwise be lost
-// text. $NAME and $$$NAME both stand for what NAME captured.
+// text. $NAME and $$$NAME both stand for what NAME captured. White space around
+// the rewrite is no part of it, and its lines count from the depth of its first.
 func ParseTemplate(text string, p *pattern.Pattern) (*Template, error) {
-	t := &Template{pieces: pattern.Pieces(text), identity: strings.TrimSpace(text) == p.Source}
+	t := &Template{pieces: pattern.Pieces(normalize(text)), identity: strings.TrimSpace(text) == strings.TrimSpace(p.Source)}
 	var bound []string
 	for _, n := range p.Names {
 		bound = append(bound, "$"+n.Name)
@@ -36,6 +38,20 @@ func ParseTemplate(text string, p *pattern.Pattern) (*Template, error) {
 		}
 	}
 	return t, nil
+}
+
+// normalize takes off the white space around a text and, from its other lines,
+// the indentation of its first. Lines end with a line feed afterwards.
+func normalize(text string) string {
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for len(lines) > 1 && strings.TrimSpace(lines[0]) == "" {
+		lines = lines[1:]
+	}
+	indent := string(leadingSpace([]byte(lines[0])))
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], indent)
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
 func isBound(v *pattern.Var, names []pattern.Name) bool {
@@ -72,22 +88,17 @@ func (t *Template) Uses(name string) bool {
 // Expand returns what stands in the place of a match. Captures are put back as
 // they are in the source, except that the lines of one that moves keep their
 // depth relative to its first; blank lines and what is inside a string
-// (literals) are never touched.
+// (literals, in order and none inside another) are never touched.
 func (t *Template) Expand(source []byte, m match.Match, literals []syntax.Span) []byte {
 	if t.identity {
 		return source[m.Span.Start:m.Span.End]
 	}
-	e := &expansion{source: source, match: m, literals: literals, newline: newlineOf(source)}
-	e.indent = indentation(source, m.Span.Start)
-	for _, piece := range t.pieces {
-		if piece.Var == nil {
-			e.text(piece.Text)
-			continue
+	e := &expansion{source: source, literals: literals, newline: newlineOf(source), indent: indentation(source, m.Span.Start)}
+	for _, part := range t.fill(m) {
+		if part.text != "" {
+			e.text(part.text)
 		}
-		e.capture(piece.Var.Name)
-	}
-	if e.dropComma {
-		e.dropTrailingComma()
+		e.out = append(e.out, e.moved(part.span)...)
 	}
 	return e.out
 }
@@ -95,32 +106,15 @@ func (t *Template) Expand(source []byte, m match.Match, literals []syntax.Span) 
 // expansion builds one replacement.
 type expansion struct {
 	source   []byte
-	match    match.Match
-	literals []syntax.Span
+	literals []syntax.Span // in order, none inside another
 	newline  string
 	indent   []byte // of the line that the match begins on
 
 	out []byte
-	// own is where the template text at the end of out begins: only that may
-	// lose a comma.
-	own int
-	// dropComma says that an empty run is waiting to swallow the comma behind it.
-	dropComma bool
 }
 
 // text adds template text. Its lines are indented like the match's own.
 func (e *expansion) text(s string) {
-	if e.dropComma {
-		e.dropComma = false
-		trimmed := strings.TrimLeft(s, " \t\r\n")
-		if strings.HasPrefix(trimmed, ",") {
-			s = strings.TrimLeft(trimmed[1:], " \t")
-		} else {
-			e.dropTrailingComma()
-		}
-	}
-	e.own = len(e.out)
-	s = strings.ReplaceAll(s, "\r\n", "\n")
 	if bytes.HasSuffix(e.out, []byte("\n")) {
 		// A captured run that ended in a comment brought its line break along.
 		s = strings.TrimPrefix(s, "\n")
@@ -140,35 +134,6 @@ func (e *expansion) text(s string) {
 // isLastLine tells whether line i ends a text: a metavariable may follow it,
 // so that it is not blank though it looks so.
 func isLastLine(s string, i int) bool { return strings.Count(s, "\n") == i }
-
-// dropTrailingComma takes a comma of the template, and the space behind it,
-// off the end.
-func (e *expansion) dropTrailingComma() {
-	trimmed := bytes.TrimRight(e.out[e.own:], " \t")
-	if bytes.HasSuffix(trimmed, []byte(",")) {
-		e.out = e.out[:e.own+len(trimmed)-1]
-	}
-}
-
-// capture adds what a metavariable stands for.
-func (e *expansion) capture(name string) {
-	if e.dropComma {
-		e.dropComma = false
-		e.dropTrailingComma()
-	}
-	for _, c := range e.match.Captures {
-		if c.Name != name {
-			continue
-		}
-		if c.Span.Start == c.Span.End {
-			e.dropComma = true
-			return
-		}
-		e.out = append(e.out, e.moved(c.Span)...)
-		e.own = len(e.out)
-		return
-	}
-}
 
 // moved returns a captured text at its new depth.
 func (e *expansion) moved(span syntax.Span) []byte {
@@ -195,12 +160,8 @@ func (e *expansion) moved(span syntax.Span) []byte {
 // insideLiteral tells whether a line that starts at an offset starts inside a
 // string.
 func (e *expansion) insideLiteral(offset int) bool {
-	for _, l := range e.literals {
-		if l.Start < offset && offset < l.End {
-			return true
-		}
-	}
-	return false
+	next := sort.Search(len(e.literals), func(i int) bool { return e.literals[i].End > offset })
+	return next < len(e.literals) && e.literals[next].Start < offset
 }
 
 func isBlankLine(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }

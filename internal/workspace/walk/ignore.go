@@ -2,9 +2,15 @@ package walk
 
 import (
 	"bytes"
+	"slices"
 	"strings"
+)
 
-	"github.com/bmatcuk/doublestar/v4"
+// Names of ignore files.
+const (
+	gitIgnore  = ".gitignore"
+	anyIgnore  = ".ignore"
+	gitExclude = ".git/info/exclude"
 )
 
 // rule is one line of an ignore file.
@@ -12,8 +18,7 @@ type rule struct {
 	negated  bool // "!": what matches is searched after all
 	dirOnly  bool
 	anchored bool // matched against the path from the ignore file's folder, not the name
-	pattern  string
-	literal  bool // the pattern has no wildcard
+	pattern  pattern
 }
 
 // ruleSet is one ignore file: the rules and the folder that they are relative
@@ -23,8 +28,8 @@ type ruleSet struct {
 	rules  []rule
 }
 
-// parseRules reads an ignore file by the rules of gitignore(5). Lines that git
-// takes for no pattern are passed over.
+// parseRules reads an ignore file by the rules of gitignore(5). Lines that can
+// match nothing are passed over.
 func parseRules(folder string, data []byte) ruleSet {
 	set := ruleSet{folder: folder}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
@@ -37,6 +42,7 @@ func parseRules(folder string, data []byte) ruleSet {
 }
 
 func parseRule(line string) (rule, bool) {
+	line, _, _ = strings.Cut(line, "\x00") // git reads lines as C strings
 	line = trimTrailingSpaces(line)
 	if line == "" || line[0] == '#' {
 		return rule{}, false
@@ -51,101 +57,24 @@ func parseRule(line string) (rule, bool) {
 	if line == "" {
 		return rule{}, false
 	}
+	// A slash in a set counts too, although it matches none.
 	r.anchored = strings.Contains(line, "/")
-	line = strings.TrimPrefix(line, "/")
-	// "dir/**" is what is in the folder, not the folder itself.
-	if strings.HasSuffix(line, "/**") {
-		line += "/*"
-	}
-	r.literal = !strings.ContainsAny(line, `*?[\`)
-	r.pattern = line
-	if !r.literal {
-		r.pattern = translate(line)
-	}
-	return r, r.literal || doublestar.ValidatePattern(r.pattern)
-}
-
-// translate writes a pattern of git's in doublestar's form: braces are no
-// wildcards for git, and its sets may begin with a bracket and name classes.
-func translate(pattern string) string {
-	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; c {
-		case '\\':
-			b.WriteByte(c)
-			if i++; i < len(pattern) {
-				b.WriteByte(pattern[i])
-			}
-		case '{', '}':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case '[':
-			set, size := translateSet(pattern[i:])
-			b.WriteString(set)
-			i += size - 1
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
-
-// classes are POSIX's, of ASCII.
-var classes = map[string]string{
-	"alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": ` \t`, "digit": "0-9", "lower": "a-z",
-	"punct": `!-,\-.:-@\[-` + "`" + `{-~`, "space": ` \t-\r`, "upper": "A-Z", "word": "a-zA-Z0-9_", "xdigit": "0-9a-fA-F",
-}
-
-// translateSet writes the set at the start of a pattern, and tells how much of
-// it that is. One without an end is left as it is, to be found invalid.
-func translateSet(pattern string) (set string, size int) {
-	b := []byte{'['}
-	i := 1
-	if i < len(pattern) && (pattern[i] == '!' || pattern[i] == '^') {
-		b = append(b, '^')
-		i++
-	}
-	for first := true; i < len(pattern); first = false {
-		c := pattern[i]
-		switch {
-		case c == ']' && !first:
-			return string(append(b, ']')), i + 1
-		case c == ']':
-			b = append(b, '\\', ']')
-			i++
-		case c == '\\' && i+1 < len(pattern):
-			b = append(b, c, pattern[i+1])
-			i += 2
-		case strings.HasPrefix(pattern[i:], "[:"):
-			name, _, found := strings.Cut(pattern[i+2:], ":]")
-			ranges, known := classes[name]
-			if !found || !known {
-				return pattern, len(pattern)
-			}
-			b = append(b, ranges...)
-			i += len(name) + len("[::]")
-		case c == '[':
-			b = append(b, '\\', '[')
-			i++
-		default:
-			b = append(b, c)
-			i++
-		}
-	}
-	return pattern, len(pattern)
+	var ok bool
+	r.pattern, ok = compile(strings.TrimPrefix(line, "/"))
+	return r, ok
 }
 
 // trimTrailingSpaces takes off the spaces at the end that no backslash keeps.
 func trimTrailingSpaces(line string) string {
-	for strings.HasSuffix(line, " ") {
-		rest := strings.TrimRight(line[:len(line)-1], " ")
-		backslashes := len(rest) - len(strings.TrimRight(rest, `\`))
-		if backslashes%2 == 1 {
-			return rest + " "
-		}
-		line = rest
+	trimmed := strings.TrimRight(line, " ")
+	if len(trimmed) == len(line) {
+		return line
 	}
-	return line
+	backslashes := len(trimmed) - len(strings.TrimRight(trimmed, `\`))
+	if backslashes%2 == 1 {
+		return trimmed + " "
+	}
+	return trimmed
 }
 
 // decide tells what the set says of a path: that it is ignored, that it is
@@ -160,40 +89,22 @@ func (s *ruleSet) decide(path, name string, isDir bool) (ignored, decided bool) 
 		if r.dirOnly && !isDir {
 			continue
 		}
-		subject := name
-		if r.anchored {
-			subject = rel
-		}
-		if r.matches(subject) {
+		if r.anchored && r.pattern.matchPath(rel) || !r.anchored && r.pattern.matchName(name) {
 			return !r.negated, true
 		}
 	}
 	return false, false
 }
 
-func (r *rule) matches(subject string) bool {
-	if r.literal {
-		return r.pattern == subject
-	}
-	return doublestar.MatchUnvalidated(r.pattern, subject)
-}
-
-// Names of ignore files.
-const (
-	gitIgnore  = ".gitignore"
-	anyIgnore  = ".ignore"
-	gitExclude = ".git/info/exclude"
-)
-
 // ignores are the sets in force in a folder, the outermost first. What .ignore
 // says beats .gitignore, which beats git's exclude file; of one kind the
-// innermost decides.
+// innermost decides. It is immutable.
 type ignores struct {
 	ignore, git, exclude []ruleSet
 }
 
 func (g *ignores) ignored(path, name string, isDir bool) bool {
-	for _, sets := range [][]ruleSet{g.ignore, g.git, g.exclude} {
+	for _, sets := range [...][]ruleSet{g.ignore, g.git, g.exclude} {
 		for i := len(sets) - 1; i >= 0; i-- {
 			if ignored, decided := sets[i].decide(path, name, isDir); decided {
 				return ignored
@@ -201,4 +112,17 @@ func (g *ignores) ignored(path, name string, isDir bool) bool {
 		}
 	}
 	return false
+}
+
+// with returns the sets in force in a folder below, which has ignore files of
+// its own; nil stands for one that it has not. Folders share the sets above
+// them, so those are never written into.
+func (g *ignores) with(folder string, ignore, git []byte) *ignores {
+	join := func(above []ruleSet, own []byte) []ruleSet {
+		if own == nil {
+			return above
+		}
+		return append(slices.Clip(above), parseRules(folder, own))
+	}
+	return &ignores{ignore: join(g.ignore, ignore), git: join(g.git, git), exclude: g.exclude}
 }
