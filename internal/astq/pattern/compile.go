@@ -13,8 +13,8 @@ import (
 	"github.com/toolsd/toolsd/internal/toolerr"
 )
 
-// compileBudget bounds one try to parse a fragment.
-const compileBudget = 2 * time.Second
+// compileBudget bounds all tries to parse one fragment.
+const compileBudget = 5 * time.Second
 
 // Compile compiles a pattern. One that no context takes is
 // PATTERN_UNPARSABLE, with where it stopped and what was tried; an empty one
@@ -34,7 +34,7 @@ func Compile(ctx context.Context, language *syntax.Language, source string) (*Pa
 	if len(pieces) == 1 && pieces[0].meta != nil {
 		return nil, tooBroad(fragment)
 	}
-	c := &compiler{language: language, source: fragment, pieces: pieces, metas: metas}
+	c := &compiler{language: language, source: fragment, pieces: pieces, metas: metas, left: compileBudget}
 	p, err := c.climb(ctx)
 	if err != nil {
 		return nil, err
@@ -56,6 +56,7 @@ type compiler struct {
 	pieces   []piece
 	metas    []*metavar
 	best     failure
+	left     time.Duration // of the budget
 }
 
 // failure is how far a try came, for the error message.
@@ -132,7 +133,7 @@ func (c *compiler) ladder() [][]syntax.Context {
 	declarations := slices.IndexFunc(c.language.Contexts, func(k syntax.Context) bool { return k.Name == "declaration" })
 	for i, k := range c.language.Contexts {
 		switch {
-		case !strings.HasPrefix(c.source, k.Starts):
+		case !strings.HasPrefix(c.source, k.Starts) || !strings.Contains(c.source, k.Holds):
 		case i <= declarations || declarations < 0:
 			common = append(common, k)
 		default:
@@ -176,7 +177,9 @@ func appendToAll(lists [][]string, forms []string) [][]string {
 // not the fragment's fault, or makes further tries pointless.
 func (c *compiler) try(ctx context.Context, a attempt) (*Pattern, error) {
 	r := c.render(a)
-	tree, err := c.language.Parse(ctx, []byte(r.text), compileBudget)
+	started := time.Now()
+	tree, err := c.language.Parse(ctx, []byte(r.text), c.left)
+	c.left -= time.Since(started)
 	if errors.Is(err, syntax.ErrTimeout) {
 		return nil, toolerr.BadArgument("pattern", "takes longer than %s to parse; give a smaller one", compileBudget)
 	}
@@ -223,6 +226,8 @@ func (c *compiler) render(a attempt) rendered {
 		text := p.meta.placeholder
 		if p.meta.multi {
 			text = fmt.Sprintf(a.forms[place], text)
+			// A semicolon that the pattern has there goes with the run.
+			r.metas[text+";"] = p.meta
 			if declared, ok := strings.CutSuffix(text, ";"); ok {
 				// Where the semicolon is a sibling, it is as little a part of the
 				// pattern as one that we put at the end.

@@ -105,10 +105,8 @@ func ecmaContexts(types, jsx bool) []Context {
 		Context{Name: "import specifier", Before: "import {", After: "} from \"m\";\n"},
 	)
 	if jsx {
-		out = append(out,
-			Context{Name: "JSX attribute", Before: "x = <a ", After: " />;\n"},
-			Context{Name: "JSX child", Before: "x = <a>", After: "</a>;\n"},
-		)
+		// Without "=" any words would pass for attributes.
+		out = append(out, Context{Name: "JSX attribute", Before: "x = <a ", After: " />;\n", Holds: "="})
 	}
 	return out
 }

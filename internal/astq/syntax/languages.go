@@ -46,8 +46,9 @@ type row struct {
 type Context struct {
 	Name          string `json:"name"`
 	Before, After string
-	// Starts, when not empty, keeps the context for fragments that begin with it.
-	Starts string
+	// Starts, when not empty, keeps the context for fragments that begin with
+	// it, and Holds for those that have it somewhere.
+	Starts, Holds string
 }
 
 // table returns the languages, in the order of their ids.
