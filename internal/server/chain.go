@@ -48,6 +48,10 @@ func (s *Server) stages() []stage {
 	}
 }
 
+// maxLoggedID is how many bytes of a run id are logged: no real one is longer,
+// and what a caller sends instead may be of any length.
+const maxLoggedID = 129
+
 // report maps the error, once, and writes the one log line of the call.
 func (s *Server) report(ctx context.Context, c *call, next func(context.Context) error) error {
 	start := s.now()
@@ -58,7 +62,7 @@ func (s *Server) report(ctx context.Context, c *call, next func(context.Context)
 		slog.String("principal", string(c.principal)),
 	}
 	if c.runID != "" {
-		attrs = append(attrs, slog.String("run", c.runID))
+		attrs = append(attrs, slog.String("run", c.runID[:min(len(c.runID), maxLoggedID)]))
 	}
 	if c.tool != "" {
 		attrs = append(attrs, slog.String("tool", c.tool))

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 
 	toolsdv1 "github.com/toolsd/toolsd/gen/toolsd/v1"
+	"github.com/toolsd/toolsd/internal/toolerr"
 )
 
 // accessLine is the log line of one call.
@@ -59,6 +61,21 @@ func TestAccessLinesHaveTheirIDs(t *testing.T) {
 	}
 	if typed[0].Reason != "OK" || typed[1].Reason != "PATTERN_UNPARSABLE" || typed[1].Code != "InvalidArgument" {
 		t.Errorf("the outcomes are %+v", typed)
+	}
+}
+
+// TestRunIDsInTheLog: one that the daemon makes is in the log of its creation,
+// and one that is none does not flood it.
+func TestRunIDsInTheLog(t *testing.T) {
+	d := start(t)
+	run := d.create("", toolsdv1.Tier_TIER_READ)
+	if lines := d.accessLines(toolsdv1.RunService_CreateRun_FullMethodName); len(lines) != 1 || lines[0].Run != run {
+		t.Errorf("run %s was created, and the log has %+v", run, lines)
+	}
+	_, err := d.run().GetRun(t.Context(), &toolsdv1.GetRunRequest{RunId: strings.Repeat("x", 1<<20)})
+	wantError(t, err, codes.InvalidArgument, toolerr.ReasonBadArgument)
+	if lines := d.accessLines(toolsdv1.RunService_GetRun_FullMethodName); len(lines) != 1 || len(lines[0].Run) > 200 {
+		t.Errorf("a bad run id is logged with %d bytes", len(lines[0].Run))
 	}
 }
 

@@ -28,6 +28,7 @@ func (s *runService) CreateRun(ctx context.Context, request *toolsdv1.CreateRunR
 	if err != nil {
 		return nil, err
 	}
+	callFrom(ctx).runID = run.ID() // the log's line of this call is the first to name it
 	return &toolsdv1.CreateRunResponse{Run: runToProto(run.Info())}, nil
 }
 
