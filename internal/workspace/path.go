@@ -122,6 +122,10 @@ var errEscapes = func() error {
 	return err
 }()
 
+// Escapes tells whether an error of [Workspace.FS] is that of a path that
+// leaves the root, by ".." or through a symlink.
+func Escapes(err error) bool { return errors.Is(err, errEscapes) }
+
 // pathError turns the failure to use a path into what a caller can act on.
 func pathError(rel string, err error) error {
 	switch {

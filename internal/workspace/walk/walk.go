@@ -15,11 +15,13 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/toolsd/toolsd/internal/toolerr"
+	"github.com/toolsd/toolsd/internal/workspace"
 )
 
 // Bounds of what is read on the way.
@@ -95,14 +97,14 @@ func isGlob(scope string) bool { return strings.ContainsAny(scope, "*?[{") }
 
 func scopeError(scope string, err error) error {
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return toolerr.New(toolerr.NotFound, toolerr.ReasonPathNotFound,
-			"path %q is not in the workspace; give a file, a folder or a glob relative to its root", scope).WithCause(err)
-	case errors.Is(err, fs.ErrPermission):
-		return toolerr.New(toolerr.FailedPrecondition, toolerr.ReasonPathUnreadable, "path %q cannot be read: %v", scope, err).WithCause(err)
-	default:
+	case workspace.Escapes(err):
 		return toolerr.New(toolerr.PermissionDenied, toolerr.ReasonOutsideWorkspace,
 			"path %q leaves the workspace; give a path inside it", scope).WithCause(err)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return toolerr.New(toolerr.NotFound, toolerr.ReasonPathNotFound,
+			"path %q is not in the workspace; give a file, a folder or a glob relative to its root", scope).WithCause(err)
+	default:
+		return toolerr.New(toolerr.FailedPrecondition, toolerr.ReasonPathUnreadable, "path %q cannot be read: %v", scope, err).WithCause(err)
 	}
 }
 
@@ -123,8 +125,12 @@ func (w *walker) glob(pattern string) error {
 	}
 	w.pattern = pattern
 	base, _ := doublestar.SplitPattern(pattern)
-	if info, err := w.root.Stat(base); err != nil || !info.IsDir() {
-		return scopeError(pattern, errors.Join(err, fs.ErrNotExist))
+	info, err := w.root.Stat(base)
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	if err != nil {
+		return scopeError(pattern, err)
 	}
 	return w.start(base)
 }
