@@ -78,11 +78,10 @@ func (e *Engine) Languages() []LanguageInfo {
 }
 
 // resolveLanguage finds the language that a caller named, or that the scope
-// tells by its name, or by its first line, which head returns.
-func (e *Engine) resolveLanguage(name, scope string, head func() []byte) (*syntax.Language, error) {
-	inferred, known := e.languages.ByPath(scope, head)
+// tells; inferred is nil when it tells none.
+func (e *Engine) resolveLanguage(name, scope string, inferred *syntax.Language) (*syntax.Language, error) {
 	if name == "" {
-		if !known {
+		if inferred == nil {
 			return nil, toolerr.New(toolerr.InvalidArgument, toolerr.ReasonLanguageRequired,
 				"the language of %q cannot be told from its name; give language, one of: %s", scope, e.languageList())
 		}
@@ -93,7 +92,7 @@ func (e *Engine) resolveLanguage(name, scope string, head func() []byte) (*synta
 		return nil, toolerr.New(toolerr.InvalidArgument, toolerr.ReasonUnknownLanguage,
 			"there is no language %q; known are: %s", name, e.languageList())
 	}
-	if known && inferred != l && !compatible(inferred, l) {
+	if inferred != nil && inferred != l && !compatible(inferred, l) {
 		return nil, toolerr.BadArgument("language", "is %s, but %s is a %s file; leave language out, or name another path", l.ID, scope, inferred.ID)
 	}
 	return l, l.Unusable()

@@ -77,7 +77,7 @@ func (s *Session) prepare(ctx context.Context, source, path, languageID string) 
 			return nil, err
 		}
 	}
-	language, err := s.engine.resolveLanguage(languageID, scope, s.head(scope))
+	language, err := s.engine.resolveLanguage(languageID, scope, s.inferred(scope))
 	if err != nil {
 		return nil, err
 	}
@@ -95,15 +95,22 @@ func (s *Session) prepare(ctx context.Context, source, path, languageID string) 
 	return &query{pattern: compiled, language: language, listing: listing}, nil
 }
 
-// head returns the beginning of the file that a scope names, or nothing.
-func (s *Session) head(scope string) func() []byte {
-	return func() []byte {
+// inferred returns the language that a scope tells: a file by its name or its
+// first line, a glob by its ending. A folder tells none, though it may be
+// called "next.js".
+func (s *Session) inferred(scope string) *syntax.Language {
+	if info, err := s.ws.FS().Stat(scope); err == nil && info.IsDir() {
+		return nil
+	}
+	head := func() []byte {
 		source, err := s.ws.ReadFile(scope, s.engine.config.MaxFileBytes)
 		if err != nil {
 			return nil
 		}
 		return source
 	}
+	language, _ := s.engine.languages.ByPath(scope, head)
+	return language
 }
 
 // run searches every file of the query on all cores, the largest first, so

@@ -1,0 +1,204 @@
+package astq_test
+
+import (
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/toolsd/toolsd/internal/astq"
+	"github.com/toolsd/toolsd/internal/toolerr"
+	"github.com/toolsd/toolsd/internal/workspace"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// limits are those of a daemon, except where a test changes them.
+func limits() astq.Config {
+	folder := os.Getenv("TOOLSD_TEST_GRAMMARS")
+	if folder == "" {
+		folder = filepath.Join("..", "..", ".tools", "grammars")
+	}
+	return astq.Config{
+		GrammarDirs: []string{folder}, MaxFileBytes: 1 << 20, ParseTimeout: time.Minute,
+		SearchTimeout: time.Minute, MaxStagedBytes: 1 << 20,
+	}
+}
+
+var sharedEngine = sync.OnceValues(func() (*astq.Engine, error) { return astq.NewEngine(limits()) })
+
+// engineWith returns an engine with other limits.
+func engineWith(t testing.TB, change func(*astq.Config)) *astq.Engine {
+	t.Helper()
+	config := limits()
+	change(&config)
+	e, err := astq.NewEngine(config)
+	if err != nil {
+		t.Fatalf("%v; run scripts/setup.sh grammars", err)
+	}
+	return e
+}
+
+// room is a session over a folder of its own.
+type room struct {
+	*astq.Session
+	t    testing.TB
+	root string
+	ws   *workspace.Workspace
+}
+
+// newRoom opens a session over a new folder with the given files.
+func newRoom(t testing.TB, files map[string]string) *room {
+	t.Helper()
+	e, err := sharedEngine()
+	if err != nil {
+		t.Fatalf("%v; run scripts/setup.sh grammars", err)
+	}
+	r := openRoom(t, e, t.TempDir())
+	r.write(files)
+	return r
+}
+
+// openRoom opens a session over a folder.
+func openRoom(t testing.TB, e *astq.Engine, root string) *room {
+	t.Helper()
+	pool, err := workspace.NewPool(filepath.Join(t.TempDir(), "state"))
+	must(t, err)
+	ws, err := pool.Open(root)
+	must(t, err)
+	s := e.NewSession(ws)
+	t.Cleanup(func() {
+		must(t, s.Close(t.Context()))
+		must(t, ws.Close())
+		must(t, pool.Close())
+	})
+	return &room{Session: s, t: t, root: root, ws: ws}
+}
+
+func (r *room) path(name string) string { return filepath.Join(r.root, name) }
+
+func (r *room) write(files map[string]string) {
+	r.t.Helper()
+	for name, content := range files {
+		must(r.t, os.MkdirAll(filepath.Dir(r.path(name)), 0o755))
+		must(r.t, os.WriteFile(r.path(name), []byte(content), 0o644))
+	}
+}
+
+func (r *room) read(name string) string {
+	r.t.Helper()
+	content, err := os.ReadFile(r.path(name))
+	must(r.t, err)
+	return string(content)
+}
+
+// grep searches, and fails the test when the search fails.
+func (r *room) grep(q astq.GrepQuery) *astq.GrepResult {
+	r.t.Helper()
+	res, err := r.Grep(r.t.Context(), q)
+	must(r.t, err)
+	return res
+}
+
+// edit stages, and fails the test when that fails.
+func (r *room) edit(q astq.EditQuery) *astq.Proposal {
+	r.t.Helper()
+	p, err := r.Edit(r.t.Context(), q)
+	must(r.t, err)
+	return p
+}
+
+// rewritten stages an edit of one file, accepts it and returns the file.
+func (r *room) rewritten(name string, q astq.EditQuery) string {
+	r.t.Helper()
+	q.Path = name
+	_, err := r.Resolve(r.t.Context(), r.edit(q).ID, astq.Accept)
+	must(r.t, err)
+	return r.read(name)
+}
+
+// snapshot describes everything below the root: modes, contents, links.
+func (r *room) snapshot() map[string]string {
+	r.t.Helper()
+	out := map[string]string{}
+	must(r.t, filepath.WalkDir(r.root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text := info.Mode().String()
+		switch {
+		case info.Mode().IsRegular():
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text += " " + string(content)
+		case info.Mode().Type() == fs.ModeSymlink:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			text += " -> " + target
+		}
+		out[strings.TrimPrefix(path, r.root)] = text
+		return nil
+	}))
+	return out
+}
+
+// unchanged fails the test when the tree differs from a snapshot.
+func (r *room) unchanged(before map[string]string) {
+	r.t.Helper()
+	if diff := cmp.Diff(before, r.snapshot()); diff != "" {
+		r.t.Errorf("the tree changed (-before +after):\n%s", diff)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused fails the test unless err has the reason and says all of the texts.
+func refused(t testing.TB, err error, reason toolerr.Reason, says ...string) {
+	t.Helper()
+	if !toolerr.Is(err, reason) {
+		t.Fatalf("error %v, want %s", err, reason)
+	}
+	for _, s := range says {
+		if !strings.Contains(err.Error(), s) {
+			t.Errorf("error %q does not say %q", err, s)
+		}
+	}
+}
+
+// golden compares a text with a file in testdata, or writes it with -update.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		must(t, os.MkdirAll("testdata", 0o755))
+		must(t, os.WriteFile(path, []byte(got), 0o644))
+		return
+	}
+	want, err := os.ReadFile(path)
+	must(t, err)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("text differs (-want +got):\n%s", diff)
+	}
+}
