@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -97,7 +98,7 @@ func TestCacheIsBounded(t *testing.T) {
 	tree := parse(t, "package p\n\nfunc f() { g(1, 2, 3) }\n")
 	c := New(8<<10, now.now)
 	for i := range 100 {
-		c.Put(Key{Path: fmt.Sprint(i)}, Stamp{}, tree.Source(), tree)
+		c.Put(Key{Path: strconv.Itoa(i)}, Stamp{}, tree.Source(), tree)
 		c.Get(Key{Path: "0"}, Stamp{}) // keeps the first in use
 		if c.Bytes() > 8<<10 {
 			t.Fatalf("holds %d bytes", c.Bytes())

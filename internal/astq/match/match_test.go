@@ -1,7 +1,6 @@
 package match
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,7 +47,7 @@ func find(t testing.TB, id, source, text string) ([]string, *pattern.Pattern) {
 	if err != nil {
 		t.Fatalf("compile %q: %v", source, err)
 	}
-	tree, err := l.Parse(context.Background(), []byte(text), time.Minute)
+	tree, err := l.Parse(t.Context(), []byte(text), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,30 +57,15 @@ func find(t testing.TB, id, source, text string) ([]string, *pattern.Pattern) {
 	}
 	var out []string
 	for _, m := range matches {
-		s := text[m.Span.Start:m.Span.End]
+		var b strings.Builder
+		b.WriteString(text[m.Span.Start:m.Span.End])
 		for _, c := range m.Captures {
-			s += fmt.Sprintf(" %s=%s", c.Name, text[c.Span.Start:c.Span.End])
+			fmt.Fprintf(&b, " %s=%s", c.Name, text[c.Span.Start:c.Span.End])
 		}
-		out = append(out, strings.Join(strings.Fields(s), " "))
+		out = append(out, strings.Join(strings.Fields(b.String()), " "))
 	}
 	if len(out) > 0 && !p.MayMatch([]byte(text)) {
 		t.Errorf("%q matches, but MayMatch says no; words %q", source, p.Words())
 	}
 	return out, p
-}
-
-// TestTry shows what a pattern finds: for work on the package.
-func TestTry(t *testing.T) {
-	id := os.Getenv("L")
-	if id == "" {
-		return
-	}
-	got, p := find(t, id, os.Getenv("P"), os.Getenv("S"))
-	t.Logf("%s %v words=%q", p.Context, p.Kinds, p.Words())
-	for _, op := range p.Program {
-		t.Logf("  %d %s %q slot=%d gap=%q", op.Code, p.Language.KindName(op.Symbol), op.Text, op.Slot, op.Gap)
-	}
-	for _, g := range got {
-		t.Log("MATCH ", g)
-	}
 }

@@ -56,7 +56,7 @@ func (c chain) mayStandIn(source []byte, language *syntax.Language) bool {
 			return false
 		}
 		at += i
-		if !splitsWord(source, at) && c.mayFollow(source, at, language) {
+		if c.mayFollow(source, at, language) {
 			return true
 		}
 		at++
@@ -78,21 +78,9 @@ func (c chain) mayFollow(source []byte, at int, language *syntax.Language) bool 
 			return false
 		}
 		at += len(token)
-		if splitsWord(source, at) {
-			return false
-		}
 	}
 	return true
 }
-
-// splitsWord tells whether an offset lies inside a word, where no token begins
-// or ends.
-func splitsWord(source []byte, at int) bool {
-	return at > 0 && at < len(source) && isLetter(source[at-1]) && isLetter(source[at])
-}
-
-// isLetter is isWord without the dollar, which begins tokens in some strings.
-func isLetter(c byte) bool { return c != '$' && isWord(c) }
 
 func skipSpace(source []byte, at int) int {
 	for at < len(source) {

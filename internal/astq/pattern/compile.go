@@ -84,9 +84,6 @@ type attempt struct {
 // member declaration.
 var runForms = []string{"%s", "%s;", "int %s;", "var %s;"}
 
-// maxForms bounds the tries with runs in several places.
-const maxForms = 256
-
 // climb tries the ladder: the common contexts as is, then with a semicolon of
 // ours, then the rarer ones likewise; in each context also with the forms and
 // the tolerance for runs that stand where the grammar takes nothing of the
@@ -143,31 +140,46 @@ func (c *compiler) ladder() [][]syntax.Context {
 	return [][]syntax.Context{common, rare}
 }
 
-// forms lists how the places of runs may be written, the plain way first.
+// forms lists how the places of runs may be written, the plain way first. One
+// inside round or square brackets is always bare: an argument, a parameter and
+// an element may be a name. The others are all written in one way, since what
+// is a member is a statement too.
 func (c *compiler) forms() [][]string {
-	places := 0
-	for _, p := range c.pieces {
-		if p.meta != nil && p.meta.multi {
-			places++
+	inBrackets := c.runsInBrackets()
+	var out [][]string
+	for _, form := range runForms {
+		list := make([]string, len(inBrackets))
+		for i, bare := range inBrackets {
+			list[i] = form
+			if bare {
+				list[i] = runForms[0]
+			}
 		}
-	}
-	out := [][]string{{}}
-	for range places {
-		if len(out)*len(runForms) > maxForms {
-			out = appendToAll(out, runForms[:1])
-			continue
+		if len(out) > 0 && slices.Equal(list, out[0]) {
+			break
 		}
-		out = appendToAll(out, runForms)
+		out = append(out, list)
 	}
 	return out
 }
 
-// appendToAll makes every combination, those with the earlier forms first.
-func appendToAll(lists [][]string, forms []string) [][]string {
-	var out [][]string
-	for _, form := range forms {
-		for _, list := range lists {
-			out = append(out, append(append([]string{}, list...), form))
+// runsInBrackets tells for each place of a run whether the bracket that opens
+// last before it is a round or a square one. Brackets in strings are taken for
+// others; they come in pairs there as well, or the worst is a try less.
+func (c *compiler) runsInBrackets() []bool {
+	var out []bool
+	var open []rune
+	for _, p := range c.pieces {
+		for _, r := range p.text {
+			switch r {
+			case '(', '[', '{':
+				open = append(open, r)
+			case ')', ']', '}':
+				open = open[:max(0, len(open)-1)]
+			}
+		}
+		if p.meta != nil && p.meta.multi {
+			out = append(out, len(open) > 0 && open[len(open)-1] != '{')
 		}
 	}
 	return out
