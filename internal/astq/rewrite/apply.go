@@ -61,20 +61,24 @@ func Diff(path string, source []byte, replacements []Replacement) (string, error
 // wholeLines returns the lines that the first replacement touches, and those
 // of the n-1 after it that touch the same.
 func wholeLines(source []byte, replacements []Replacement) (region syntax.Span, n int) {
-	region = linesOf(source, replacements[0].Span)
+	first := replacements[0].Span
+	region.Start = bytes.LastIndexByte(source[:first.Start], '\n') + 1
+	region.End = lineEnd(source, first.End)
 	n = 1
 	for n < len(replacements) && replacements[n].Span.Start < region.End {
-		region.End = max(region.End, linesOf(source, replacements[n].Span).End)
+		// Not for each replacement: a minified file has thousands on one line.
+		if end := replacements[n].Span.End; end >= region.End {
+			region.End = lineEnd(source, end)
+		}
 		n++
 	}
 	return region, n
 }
 
-func linesOf(source []byte, span syntax.Span) syntax.Span {
-	start := bytes.LastIndexByte(source[:span.Start], '\n') + 1
-	end := len(source)
-	if i := bytes.IndexByte(source[span.End:], '\n'); i >= 0 {
-		end = span.End + i + 1
+// lineEnd returns the offset behind the terminator of an offset's line.
+func lineEnd(source []byte, offset int) int {
+	if i := bytes.IndexByte(source[offset:], '\n'); i >= 0 {
+		return offset + i + 1
 	}
-	return syntax.Span{Start: start, End: end}
+	return len(source)
 }

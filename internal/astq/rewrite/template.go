@@ -7,6 +7,7 @@ package rewrite
 
 import (
 	"bytes"
+	"sort"
 	"strings"
 
 	"github.com/toolsd/toolsd/internal/astq/match"
@@ -72,13 +73,12 @@ func (t *Template) Uses(name string) bool {
 // Expand returns what stands in the place of a match. Captures are put back as
 // they are in the source, except that the lines of one that moves keep their
 // depth relative to its first; blank lines and what is inside a string
-// (literals) are never touched.
+// (literals, in source order) are never touched.
 func (t *Template) Expand(source []byte, m match.Match, literals []syntax.Span) []byte {
 	if t.identity {
 		return source[m.Span.Start:m.Span.End]
 	}
-	e := &expansion{source: source, match: m, literals: literals, newline: newlineOf(source)}
-	e.indent = indentation(source, m.Span.Start)
+	e := &expansion{source: source, match: m, literals: literals}
 	for _, piece := range t.pieces {
 		if piece.Var == nil {
 			e.text(piece.Text)
@@ -97,8 +97,6 @@ type expansion struct {
 	source   []byte
 	match    match.Match
 	literals []syntax.Span
-	newline  string
-	indent   []byte // of the line that the match begins on
 
 	out []byte
 	// own is where the template text at the end of out begins: only that may
@@ -124,18 +122,22 @@ func (e *expansion) text(s string) {
 	if bytes.HasSuffix(e.out, []byte("\n")) {
 		// A captured run that ended in a comment brought its line break along.
 		s = strings.TrimPrefix(s, "\n")
-		e.out = append(e.out, e.indent...)
+		e.out = append(e.out, e.indent()...)
 	}
 	for i, line := range strings.Split(s, "\n") {
 		if i > 0 {
-			e.out = append(e.out, e.newline...)
+			e.out = append(e.out, newlineOf(e.source)...)
 			if strings.TrimLeft(line, " \t") != "" || isLastLine(s, i) {
-				e.out = append(e.out, e.indent...)
+				e.out = append(e.out, e.indent()...)
 			}
 		}
 		e.out = append(e.out, line...)
 	}
 }
+
+// indent returns that of the line that the match begins on. It is looked for
+// only where lines are made: in a minified file it is far away.
+func (e *expansion) indent() []byte { return indentation(e.source, e.match.Span.Start) }
 
 // isLastLine tells whether line i ends a text: a metavariable may follow it,
 // so that it is not blank though it looks so.
@@ -173,9 +175,12 @@ func (e *expansion) capture(name string) {
 // moved returns a captured text at its new depth.
 func (e *expansion) moved(span syntax.Span) []byte {
 	text := e.source[span.Start:span.End]
+	if !bytes.ContainsRune(text, '\n') {
+		return text
+	}
 	from := indentation(e.source, span.Start)
-	to := lastIndentation(e.out, e.indent)
-	if !bytes.ContainsRune(text, '\n') || bytes.Equal(from, to) {
+	to := e.lastIndent()
+	if bytes.Equal(from, to) {
 		return text
 	}
 	var out []byte
@@ -195,12 +200,8 @@ func (e *expansion) moved(span syntax.Span) []byte {
 // insideLiteral tells whether a line that starts at an offset starts inside a
 // string.
 func (e *expansion) insideLiteral(offset int) bool {
-	for _, l := range e.literals {
-		if l.Start < offset && offset < l.End {
-			return true
-		}
-	}
-	return false
+	i := sort.Search(len(e.literals), func(i int) bool { return e.literals[i].End > offset })
+	return i < len(e.literals) && e.literals[i].Start < offset
 }
 
 func isBlankLine(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
@@ -211,14 +212,14 @@ func indentation(source []byte, offset int) []byte {
 	return leadingSpace(source[start:])
 }
 
-// lastIndentation is that of the last line of what was built so far; the first
-// line stands where the match stood.
-func lastIndentation(out, first []byte) []byte {
-	start := bytes.LastIndexByte(out, '\n') + 1
+// lastIndent is that of the last line of what was built so far; the first line
+// stands where the match stood.
+func (e *expansion) lastIndent() []byte {
+	start := bytes.LastIndexByte(e.out, '\n') + 1
 	if start == 0 {
-		return first
+		return e.indent()
 	}
-	return leadingSpace(out[start:])
+	return leadingSpace(e.out[start:])
 }
 
 func leadingSpace(line []byte) []byte {
