@@ -163,7 +163,7 @@ func TestAcceptFails(t *testing.T) {
 		r := openRoom(t, engineWith(t, func(*astq.Config) {}), root)
 		r.write(map[string]string{"a.go": calls(1), "b.go": calls(5000)})
 		p := r.edit(renameF("ggggggggggggg"))
-		r.write(map[string]string{"filler": strings.Repeat("x", 80<<10)})
+		r.write(map[string]string{"filler": strings.Repeat("x", 120<<10)})
 		before := r.snapshot()
 		_, err := r.Resolve(t.Context(), p.ID, astq.Accept)
 		refused(t, err, toolerr.ReasonWriteFailed, "b.go", "no space left", "nothing was written")
