@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"slices"
 	"sort"
 	"sync"
@@ -54,8 +55,8 @@ type Proposal struct {
 // Place is a line of a file.
 type Place struct {
 	Path     string
-	Line     int // 1-based
-	LineText string
+	Line     int    // 1-based
+	LineText string // as lineAround has it
 }
 
 // rewritten is one file on its way into a proposal.
@@ -83,7 +84,7 @@ func (s *Session) Edit(ctx context.Context, q EditQuery) (*Proposal, error) {
 		return nil, err
 	}
 	w := &rewriter{session: s, language: prepared.language, template: template}
-	stats, err := s.run(ctx, prepared, func(f foundFile) error { return w.see(ctx, f) })
+	stats, err := s.run(ctx, prepared, w.see)
 	if err != nil {
 		return nil, err
 	}
@@ -114,11 +115,17 @@ func (w *rewriter) see(ctx context.Context, f foundFile) error {
 	defer w.mu.Unlock()
 	w.files = append(w.files, out)
 	w.bytes += int64(len(out.file.after))
-	if limit := w.session.engine.config.MaxStagedBytes; w.bytes > limit {
-		return toolerr.Limit("max_staged_bytes", limit,
-			"the rewritten files hold more than %d bytes, the limit of a run's staged edits; narrow path", limit)
+	return w.fits(w.bytes)
+}
+
+// fits refuses an edit that could not be staged.
+func (w *rewriter) fits(bytes int64) error {
+	limit := w.session.engine.config.MaxStagedBytes
+	if bytes <= limit {
+		return nil
 	}
-	return nil
+	return toolerr.Limit("max_staged_bytes", limit,
+		"the rewritten files hold more than %d bytes, the limit of a run's staged edits; narrow path", limit)
 }
 
 func (w *rewriter) rewrite(ctx context.Context, f foundFile) (rewritten, error) {
@@ -128,12 +135,22 @@ func (w *rewriter) rewrite(ctx context.Context, f foundFile) (rewritten, error) 
 	literals := f.tree.LiteralSpans()
 	var replacements []rewrite.Replacement
 	var changed []match.Match
+	var size int64
 	for _, m := range kept {
+		if err := ctx.Err(); err != nil {
+			return rewritten{}, err
+		}
 		text := w.template.Expand(source, m, literals)
 		if bytes.Equal(text, source[m.Span.Start:m.Span.End]) {
 			out.unchanged++
 			continue
 		}
+		// Checked here too, so that a long rewrite of many matches is refused
+		// before it is built.
+		if err := w.fits(size); err != nil {
+			return rewritten{}, err
+		}
+		size += int64(len(text))
 		changed = append(changed, m)
 		replacements = append(replacements, rewrite.Replacement{Span: m.Span, Text: text})
 	}
@@ -180,8 +197,7 @@ func (w *rewriter) lostComments(f foundFile, changed []match.Match) []Place {
 		if i == len(changed) || changed[i].Span.Start > comment.Start || w.keeps(changed[i], comment) {
 			continue
 		}
-		line, _ := lines.UserPosition(comment.Start)
-		out = append(out, Place{Path: f.path, Line: line, LineText: lines.Text(line)})
+		out = append(out, newPlace(f.path, f.tree.Source(), lines, comment.Start))
 	}
 	return out
 }
@@ -199,6 +215,11 @@ func (w *rewriter) keeps(m match.Match, comment syntax.Span) bool {
 // has more of than before.
 func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte) ([]Place, error) {
 	tree, err := w.session.engine.parse(ctx, w.language, after)
+	if errors.Is(err, syntax.ErrTimeout) {
+		return nil, toolerr.New(toolerr.DeadlineExceeded, toolerr.ReasonLimit,
+			"the rewritten %s takes more than %s to parse, so it cannot be checked and nothing was staged; leave it out of path",
+			f.path, w.session.engine.config.ParseTimeout)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -210,20 +231,22 @@ func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte) ([]
 	known := map[string]int{}
 	oldLines := workspace.NewLines(f.tree.Source())
 	for _, e := range before {
-		line, _ := oldLines.UserPosition(e.Start)
-		known[oldLines.Text(line)]++
+		known[lineAround(f.tree.Source(), oldLines, e.Start)]++
 	}
 	var out []Place
 	for _, e := range now {
-		line, _ := lines.UserPosition(e.Start)
-		text := lines.Text(line)
-		if known[text] > 0 {
-			known[text]--
+		place := newPlace(f.path, after, lines, e.Start)
+		if known[place.LineText] > 0 {
+			known[place.LineText]--
 			continue
 		}
-		out = append(out, Place{Path: f.path, Line: line, LineText: text})
+		out = append(out, place)
 	}
 	return out, nil
+}
+
+func newPlace(path string, source []byte, lines *workspace.Lines, offset int) Place {
+	return Place{Path: path, Line: lines.LineAt(offset), LineText: lineAround(source, lines, offset)}
 }
 
 // propose stages what was collected.

@@ -51,7 +51,7 @@ type Span struct {
 type Found struct {
 	Path     string
 	Span     Span
-	LineText string // of the first line
+	LineText string // of the first line, as lineAround has it
 	Text     string // cut at maxMatchText bytes
 	Cut      bool   // whether Text was
 	Captures []Captured
@@ -118,7 +118,7 @@ type collected struct {
 	matches []Found
 }
 
-func (c *collector) see(f foundFile) error {
+func (c *collector) see(_ context.Context, f foundFile) error {
 	if !c.wanted(f.index, len(f.matches)) {
 		return nil
 	}
@@ -174,7 +174,7 @@ func newFound(path string, tree *syntax.Tree, lines *workspace.Lines, m match.Ma
 	source := tree.Source()
 	text, cut := cutText(string(source[m.Span.Start:m.Span.End]), maxMatchText)
 	span := newSpan(lines, m.Span)
-	found := Found{Path: path, Span: span, LineText: lines.Text(span.StartLine), Text: text, Cut: cut}
+	found := Found{Path: path, Span: span, LineText: lineAround(source, lines, m.Span.Start), Text: text, Cut: cut}
 	for _, capture := range m.Captures {
 		captured, _ := cutText(string(source[capture.Span.Start:capture.Span.End]), maxMatchText)
 		found.Captures = append(found.Captures, Captured{

@@ -53,6 +53,11 @@ func TestGrepText(t *testing.T) {
 			},
 			astq.GrepQuery{Pattern: "nothing($X)", Language: "go"},
 		},
+		{
+			"grep_missed",
+			map[string]string{"a.go": calls(1), "big.go": "package p\n//" + strings.Repeat("x", 1<<20), ".hidden.go": calls(1)},
+			astq.GrepQuery{Pattern: "f($X)", Language: "go"},
+		},
 		{"grep_no_files", map[string]string{"b.py": "f(1)\n"}, astq.GrepQuery{Pattern: "f($X)", Language: "go"}},
 	}
 	for _, tt := range tests {

@@ -50,8 +50,8 @@ var errBinary = errors.New("binary file")
 var errSearchTimeout = errors.New("the search's time ran out")
 
 // visit sees one file with at least one match. It runs on several goroutines
-// at once, for a file each.
-type visit func(f foundFile) error
+// at once, for a file each, and may give up when the search's time is over.
+type visit func(ctx context.Context, f foundFile) error
 
 // foundFile is a file with matches, in pre-order.
 type foundFile struct {
@@ -214,7 +214,8 @@ func (r *searchRun) file(ctx context.Context, index int) {
 	if len(matches) == 0 {
 		return
 	}
-	if err := r.see(foundFile{index: index, path: file.Path, tree: tree, matches: matches}); err != nil {
+	err = r.see(ctx, foundFile{index: index, path: file.Path, tree: tree, matches: matches})
+	if err != nil && ctx.Err() == nil {
 		r.fail(err)
 	}
 }

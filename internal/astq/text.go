@@ -7,14 +7,17 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/toolsd/toolsd/internal/workspace/walk"
 )
 
 // Bounds of what a model reads.
 const (
 	// maxTextLines is how many lines of one match are shown.
 	maxTextLines = 8
-	// maxTextLine is how many bytes of one line are shown.
-	maxTextLine = 200
+	// maxTextLine is how many bytes are shown of one line of a match that spans
+	// several, and of a diff.
+	maxTextLine = 500
 	// maxDiffLines is how many lines of a proposal's diffs are shown.
 	maxDiffLines = 400
 	// maxPlaces is how many new syntax errors, and how many lost comments, are
@@ -36,6 +39,7 @@ func (r *GrepResult) Text() string {
 		b.WriteString(" The search ran out of time: there may be more; narrow path.")
 	}
 	b.WriteByte('\n')
+	r.Stats.writeMissed(&b)
 	for _, m := range r.Matches {
 		m.write(&b)
 	}
@@ -50,7 +54,7 @@ func (r Reading) String() string { return fmt.Sprintf("%s %s", r.Language, r.Con
 
 func (f *Found) write(b *strings.Builder) {
 	if f.Span.StartLine == f.Span.EndLine {
-		fmt.Fprintf(b, "%s:%d: %s\n", f.Path, f.Span.StartLine, shortLine(strings.TrimSpace(f.LineText)))
+		fmt.Fprintf(b, "%s:%d: %s\n", f.Path, f.Span.StartLine, strings.TrimSpace(f.LineText))
 		return
 	}
 	fmt.Fprintf(b, "%s:%d-%d:\n", f.Path, f.Span.StartLine, f.Span.EndLine)
@@ -79,7 +83,8 @@ func (p *Proposal) Text() string {
 	if p.Unchanged > 0 {
 		fmt.Fprintf(&b, "%s left alone, because the rewrite is what stands there already.\n", count(p.Unchanged, "match", "matches"))
 	}
-	writePlaces(&b, "Warning: the result has %s that were not there before", "syntax error", "syntax errors", p.NewErrors)
+	p.Stats.writeMissed(&b)
+	writePlaces(&b, "Warning: the result has %s that it did not have before", "syntax error", "syntax errors", p.NewErrors)
 	writePlaces(&b, "Warning: the rewrite drops %s", "comment", "comments", p.LostComments)
 	p.writeDiffs(&b)
 	return b.String()
@@ -96,7 +101,7 @@ func writePlaces(b *strings.Builder, headline, one, many string, places []Place)
 			fmt.Fprintf(b, "  … %d more\n", len(places)-maxPlaces)
 			return
 		}
-		fmt.Fprintf(b, "  %s:%d: %s\n", p.Path, p.Line, shortLine(strings.TrimSpace(p.LineText)))
+		fmt.Fprintf(b, "  %s:%d: %s\n", p.Path, p.Line, strings.TrimSpace(p.LineText))
 	}
 }
 
@@ -149,11 +154,15 @@ func (r *Resolution) Text() string {
 // noMatches says what a search that found nothing has seen, so that its
 // silence is not taken for more than it is.
 func (s Stats) noMatches() string {
+	skipped := s.skippedText(slices.Collect(maps.Keys(s.Skipped)))
+	if s.Searched == 0 && skipped == "" && !s.Incomplete {
+		return "No matches: there is no file of the language in scope."
+	}
 	text := fmt.Sprintf("No matches in %s searched", count(s.Searched, "file", "files"))
 	if s.Searched > 0 {
 		text += fmt.Sprintf(" (%d of them hold every word of the pattern)", s.Candidates)
 	}
-	if skipped := s.skippedText(); skipped != "" {
+	if skipped != "" {
 		text += "; passed over: " + skipped
 	}
 	if s.Incomplete {
@@ -162,8 +171,18 @@ func (s Stats) noMatches() string {
 	return text + "."
 }
 
-func (s Stats) skippedText() string {
-	reasons := slices.SortedFunc(maps.Keys(s.Skipped), func(a, b string) int {
+// writeMissed tells of what the caller may have meant to be searched and was
+// not, as opposed to what is passed over by rule.
+func (s Stats) writeMissed(b *strings.Builder) {
+	missed := []string{walk.TooLarge, walk.Unreadable, walk.Vanished, skipTimedOut, skipTooComplex}
+	if text := s.skippedText(missed); text != "" {
+		fmt.Fprintf(b, "Not searched: %s.\n", text)
+	}
+}
+
+// skippedText counts what was passed over for some reasons, the most first.
+func (s Stats) skippedText(reasons []string) string {
+	slices.SortFunc(reasons, func(a, b string) int {
 		return cmp.Or(cmp.Compare(s.Skipped[b], s.Skipped[a]), cmp.Compare(a, b))
 	})
 	var parts []string

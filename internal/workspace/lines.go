@@ -105,6 +105,13 @@ func (l *Lines) Position(offset int, enc Encoding) Position {
 	return p
 }
 
+// LineAt returns the 1-based line of a byte offset. Unlike a position it costs
+// the same however long the line is.
+func (l *Lines) LineAt(offset int) int {
+	line, _ := l.locate(offset)
+	return line + 1
+}
+
 // UserPosition returns the line and column of a byte offset as people and
 // models count them: both from 1, columns in code points (a tab is one, an
 // invalid byte is one, a byte order mark is none). Offsets are clamped as in

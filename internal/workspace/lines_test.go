@@ -79,6 +79,9 @@ func TestLinesPositions(t *testing.T) {
 					t.Errorf("encoding %d: offset %d, want %d", enc, got, tt.offset)
 				}
 			}
+			if line := l.LineAt(tt.offset); line != tt.userLine {
+				t.Errorf("LineAt(%d) = %d, want %d", tt.offset, line, tt.userLine)
+			}
 			if line, column := l.UserPosition(tt.offset); line != tt.userLine || column != tt.column {
 				t.Errorf("user position %d:%d, want %d:%d", line, column, tt.userLine, tt.column)
 			}

@@ -93,7 +93,7 @@ func (t *Template) Expand(source []byte, m match.Match, literals []syntax.Span) 
 	if t.identity {
 		return source[m.Span.Start:m.Span.End]
 	}
-	e := &expansion{source: source, literals: literals, newline: newlineOf(source), indent: indentation(source, m.Span.Start)}
+	e := &expansion{source: source, start: m.Span.Start, literals: literals}
 	for _, part := range t.fill(m) {
 		if part.text != "" {
 			e.text(part.text)
@@ -106,25 +106,28 @@ func (t *Template) Expand(source []byte, m match.Match, literals []syntax.Span) 
 // expansion builds one replacement.
 type expansion struct {
 	source   []byte
+	start    int           // of the match
 	literals []syntax.Span // in order, none inside another
-	newline  string
-	indent   []byte // of the line that the match begins on
 
 	out []byte
 }
+
+// indent is that of the line that the match begins on. It is looked for only
+// where lines are made: in a minified file it is far away.
+func (e *expansion) indent() []byte { return indentation(e.source, e.start) }
 
 // text adds template text. Its lines are indented like the match's own.
 func (e *expansion) text(s string) {
 	if bytes.HasSuffix(e.out, []byte("\n")) {
 		// A captured run that ended in a comment brought its line break along.
 		s = strings.TrimPrefix(s, "\n")
-		e.out = append(e.out, e.indent...)
+		e.out = append(e.out, e.indent()...)
 	}
 	for i, line := range strings.Split(s, "\n") {
 		if i > 0 {
-			e.out = append(e.out, e.newline...)
+			e.out = append(e.out, newlineOf(e.source)...)
 			if strings.TrimLeft(line, " \t") != "" || isLastLine(s, i) {
-				e.out = append(e.out, e.indent...)
+				e.out = append(e.out, e.indent()...)
 			}
 		}
 		e.out = append(e.out, line...)
@@ -138,9 +141,12 @@ func isLastLine(s string, i int) bool { return strings.Count(s, "\n") == i }
 // moved returns a captured text at its new depth.
 func (e *expansion) moved(span syntax.Span) []byte {
 	text := e.source[span.Start:span.End]
+	if !bytes.ContainsRune(text, '\n') {
+		return text
+	}
 	from := indentation(e.source, span.Start)
-	to := lastIndentation(e.out, e.indent)
-	if !bytes.ContainsRune(text, '\n') || bytes.Equal(from, to) {
+	to := e.lastIndent()
+	if bytes.Equal(from, to) {
 		return text
 	}
 	var out []byte
@@ -172,14 +178,14 @@ func indentation(source []byte, offset int) []byte {
 	return leadingSpace(source[start:])
 }
 
-// lastIndentation is that of the last line of what was built so far; the first
-// line stands where the match stood.
-func lastIndentation(out, first []byte) []byte {
-	start := bytes.LastIndexByte(out, '\n') + 1
+// lastIndent is that of the last line of what was built so far; the first line
+// stands where the match stood.
+func (e *expansion) lastIndent() []byte {
+	start := bytes.LastIndexByte(e.out, '\n') + 1
 	if start == 0 {
-		return first
+		return e.indent()
 	}
-	return leadingSpace(out[start:])
+	return leadingSpace(e.out[start:])
 }
 
 func leadingSpace(line []byte) []byte {
