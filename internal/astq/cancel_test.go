@@ -57,7 +57,7 @@ func TestGrepTimeBudget(t *testing.T) {
 	// other finds what is in the small one.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	dir := t.TempDir()
-	large := "package p\n\nvar x = []int{" + strings.Repeat("1, ", 8<<20) + "}\n"
+	large := "package p\n\nvar x = []int{" + strings.Repeat("1, ", 8<<20) + "} // f(0)\n"
 	must(t, os.WriteFile(filepath.Join(dir, "large.go"), []byte(large), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "small.go"), []byte("package p\n\nvar y = f(1)\n"), 0o600))
 	r := openRoom(t, engineWith(t, func(c *astq.Config) {

@@ -13,6 +13,7 @@ import (
 // fuzzFind runs any pattern over any source and checks what must hold of every
 // answer.
 func fuzzFind(f *testing.F, id string, seeds [][2]string) {
+	f.Helper()
 	for _, s := range seeds {
 		f.Add(s[0], s[1])
 	}

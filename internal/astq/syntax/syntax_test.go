@@ -207,9 +207,19 @@ func TestLanguageLookUp(t *testing.T) {
 		}
 	}
 	tests := []struct{ path, head, want string }{
-		{"a/b.go", "", "go"}, {"x.PY", "", "python"}, {"a.d.ts", "", "typescript"}, {"a.tsx", "", "tsx"}, {"a.h", "", "c"}, {"a.hpp", "", "cpp"},
-		{"a.txt", "#!/usr/bin/python3\n", ""}, {"run", "#!/usr/bin/python3\n", "python"}, {"run", "#!/usr/bin/env node\n", "javascript"},
-		{"run", "#!/usr/bin/env -S python3.12 -u\n", "python"}, {"run", "#! /usr/bin/env X=1 node\n", "javascript"}, {"run", "no shebang\n", ""}, {"run", "#!\n", ""},
+		{"a/b.go", "", "go"},
+		{"x.PY", "", "python"},
+		{"a.d.ts", "", "typescript"},
+		{"a.tsx", "", "tsx"},
+		{"a.h", "", "c"},
+		{"a.hpp", "", "cpp"},
+		{"a.txt", "#!/usr/bin/python3\n", ""},
+		{"run", "#!/usr/bin/python3\n", "python"},
+		{"run", "#!/usr/bin/env node\n", "javascript"},
+		{"run", "#!/usr/bin/env -S python3.12 -u\n", "python"},
+		{"run", "#! /usr/bin/env X=1 node\n", "javascript"},
+		{"run", "no shebang\n", ""},
+		{"run", "#!\n", ""},
 	}
 	for _, tt := range tests {
 		l, ok := ls.ByPath(tt.path, func() []byte { return []byte(tt.head) })
