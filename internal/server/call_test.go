@@ -149,16 +149,20 @@ func TestCallGivesWhatTheTypedRPCGives(t *testing.T) {
 	}
 }
 
-// TestBytesThatAreNoText: file names and code need not be UTF-8, and protobuf
-// strings must be.
+// TestBytesThatAreNoText: code need not be UTF-8, and protobuf strings must be.
+// A file whose name is not cannot be named in an answer, and is counted.
 func TestBytesThatAreNoText(t *testing.T) {
 	d := start(t)
-	d.write("b\xff.dart", "void f() {\n  g('\xfe');\n}\n")
+	d.write("b.dart", "void f() {\n  g('\xfe');\n}\n")
+	d.write("c\xff.dart", "void f() {\n  g(1);\n}\n")
 	run := d.create("", toolsdv1.Tier_TIER_WRITE)
 	found, err := d.ast().Grep(t.Context(), &toolsdv1.AstServiceGrepRequest{RunId: run, Pattern: "g($X)", Language: "dart"})
 	must(t, err)
-	if len(found.GetMatches()) != 1 || found.GetMatches()[0].GetLocation().GetPath() != "b\uFFFD.dart" || found.GetMatches()[0].GetText() != "g('\uFFFD')" {
+	if len(found.GetMatches()) != 1 || found.GetMatches()[0].GetLocation().GetPath() != "b.dart" || found.GetMatches()[0].GetText() != "g('\uFFFD')" {
 		t.Errorf("got %v", found)
+	}
+	if n := found.GetStats().GetSkipped()["unreadable"]; n != 1 {
+		t.Errorf("%d files are unreadable, want the one whose name is no text", n)
 	}
 	result, err := d.call(run, toolAstEdit, `{"pattern": "g($X)", "rewrite": "h($X)", "language": "dart"}`)
 	must(t, err)
