@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"testing"
@@ -13,15 +12,6 @@ import (
 
 	"github.com/toolsd/toolsd/internal/astq"
 )
-
-// library is the root of the Go standard library's source.
-func library() string { return filepath.Join(runtime.GOROOT(), "src") }
-
-// openLibrary opens a session over the Go standard library.
-func openLibrary(t testing.TB) *room {
-	t.Helper()
-	return openRoom(t, engineWith(t, func(c *astq.Config) { c.MaxFileBytes = 16 << 20 }), library())
-}
 
 // A search that was given up ends at once, with its caller's error; goleak
 // sees that no worker is left. Whole, it takes several seconds.
@@ -45,11 +35,14 @@ func TestGrepCancelled(t *testing.T) {
 
 // The search's own time ends it as well; what was found until then comes back.
 func TestGrepTimeBudget(t *testing.T) {
-	r := openRoom(t, engineWith(t, func(c *astq.Config) { c.SearchTimeout, c.MaxFileBytes = 2500*time.Millisecond, 16<<20 }), library())
-	res := r.grep(astq.GrepQuery{Pattern: "$A + $B", Language: "go", MaxResults: 1})
-	if !res.Stats.Incomplete || res.Stats.Searched == 0 || len(res.Matches) == 0 {
-		t.Errorf("stats %+v with %d matches, want an incomplete search that found some", res.Stats, len(res.Matches))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one for the slow file, one for the rest
+	r := openRoom(t, engineWith(t, func(c *astq.Config) { c.SearchTimeout, c.MaxFileBytes = 500*time.Millisecond, 16<<20 }), t.TempDir())
+	r.write(map[string]string{"a.go": calls(3), "slow.go": "package p\n\nvar x = " + longSum(8) + "\n"})
+	res := r.grep(astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: 1})
+	if !res.Stats.Incomplete || res.Stats.Searched != 1 || len(res.Matches) != 1 || res.Omitted != 2 {
+		t.Errorf("stats %+v with %d matches, want an incomplete search that found 3", res.Stats, len(res.Matches)+res.Omitted)
 	}
+	golden(t, "grep_incomplete_found", res.Text())
 }
 
 // Files that are rewritten, replaced and taken away while they are searched

@@ -83,6 +83,9 @@ func (s *Session) Edit(ctx context.Context, q EditQuery) (*Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.writable(prepared.scope); err != nil {
+		return nil, err
+	}
 	w := &rewriter{session: s, language: prepared.language, template: template}
 	stats, err := s.run(ctx, prepared, w.see)
 	if err != nil {
@@ -93,6 +96,18 @@ func (s *Session) Edit(ctx context.Context, q EditQuery) (*Proposal, error) {
 			"the search ended after %s, before every file was seen, so nothing was staged; narrow path", s.engine.config.SearchTimeout)
 	}
 	return w.propose(stats)
+}
+
+// writable refuses a scope that is a link to a file: at accept it is files that
+// are compared and replaced. The walker follows no other link.
+func (s *Session) writable(scope string) error {
+	target, err := s.ws.FS().Readlink(scope)
+	isLink := err == nil
+	info, err := s.ws.FS().Stat(scope)
+	if isLink && err == nil && !info.IsDir() {
+		return toolerr.BadArgument("path", "%q is a symlink to %q; name the file itself", scope, target)
+	}
+	return nil
 }
 
 // rewriter collects the rewritten files of one edit.

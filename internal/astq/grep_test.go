@@ -3,6 +3,7 @@ package astq_test
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -128,7 +129,7 @@ func TestGrepMaxResults(t *testing.T) {
 	}
 	for _, most := range []int{-1, 1001} {
 		_, err := r.Grep(t.Context(), astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: most})
-		refused(t, err, toolerr.ReasonBadArgument, "max_results", "between 1 and 1000", fmt.Sprint(most))
+		refused(t, err, toolerr.ReasonBadArgument, "max_results", "between 1 and 1000", strconv.Itoa(most))
 	}
 }
 

@@ -60,8 +60,9 @@ func TestGoLibrary(t *testing.T) {
 func goTruth(t *testing.T, folders []string) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
+	root := library(t)
 	for _, folder := range folders {
-		must(t, filepath.WalkDir(filepath.Join(library(), folder), func(path string, d fs.DirEntry, err error) error {
+		must(t, filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,24 +19,24 @@ import (
 )
 
 // tree writes files ("path" or "path=content") and returns their root.
-func tree(t testing.TB, files ...string) (*os.Root, string) {
-	t.Helper()
-	dir := t.TempDir()
+func tree(tb testing.TB, files ...string) (*os.Root, string) {
+	tb.Helper()
+	dir := tb.TempDir()
 	for _, f := range files {
 		name, content, _ := strings.Cut(f, "=")
 		full := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if err := os.WriteFile(full, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { root.Close() })
+	tb.Cleanup(func() { root.Close() })
 	return root, dir
 }
 
@@ -235,7 +234,11 @@ func FuzzRules(f *testing.F) {
 }
 
 func BenchmarkListGoLibrary(b *testing.B) {
-	root, err := os.OpenRoot(filepath.Join(runtime.GOROOT(), "src"))
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	root, err := os.OpenRoot(filepath.Join(strings.TrimSpace(string(goroot)), "src"))
 	if err != nil {
 		b.Fatal(err)
 	}
