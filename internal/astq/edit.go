@@ -182,7 +182,7 @@ func (w *rewriter) rewrite(ctx context.Context, f foundFile) (rewritten, error) 
 	if out.diff, err = rewrite.Diff(f.path, source, replacements); err != nil {
 		return rewritten{}, err
 	}
-	out.errors, err = w.newErrors(ctx, f, after)
+	out.errors, err = w.newErrors(ctx, f, after, replacements)
 	return out, err
 }
 
@@ -226,9 +226,9 @@ func (w *rewriter) keeps(m match.Match, comment syntax.Span) bool {
 	return false
 }
 
-// newErrors parses the rewritten file and reports the syntax errors that it
-// has more of than before.
-func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte) ([]Place, error) {
+// newErrors parses the rewritten file and reports the syntax errors on lines
+// that had fewer before.
+func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte, replacements []rewrite.Replacement) ([]Place, error) {
 	tree, err := w.session.engine.parse(ctx, w.language, after)
 	if errors.Is(err, syntax.ErrTimeout) {
 		return nil, toolerr.New(toolerr.DeadlineExceeded, toolerr.ReasonLimit,
@@ -238,26 +238,34 @@ func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte) ([]
 	if err != nil {
 		return nil, err
 	}
-	before, now := f.tree.Errors(), tree.Errors()
-	if len(now) <= len(before) {
-		return nil, nil
-	}
 	lines := workspace.NewLines(after)
-	known := map[string]int{}
-	oldLines := workspace.NewLines(f.tree.Source())
-	for _, e := range before {
-		known[lineAround(f.tree.Source(), oldLines, e.Start)]++
+	known := map[int]int{} // old errors, by the line that theirs is now
+	for _, e := range f.tree.Errors() {
+		known[lines.LineAt(moved(e.Start, replacements))]++
 	}
 	var out []Place
-	for _, e := range now {
+	for _, e := range tree.Errors() {
 		place := newPlace(f.path, after, lines, e.Start)
-		if known[place.LineText] > 0 {
-			known[place.LineText]--
+		if known[place.Line] > 0 {
+			known[place.Line]--
 			continue
 		}
 		out = append(out, place)
 	}
 	return out, nil
+}
+
+// moved returns where an offset lies after some replacements, which are in
+// order; inside one, it is where that begins.
+func moved(offset int, replacements []rewrite.Replacement) int {
+	shift := 0
+	for _, r := range replacements {
+		if offset < r.Span.End {
+			return min(offset, r.Span.Start) + shift
+		}
+		shift += len(r.Text) - (r.Span.End - r.Span.Start)
+	}
+	return offset + shift
 }
 
 func newPlace(path string, source []byte, lines *workspace.Lines, offset int) Place {
