@@ -222,7 +222,7 @@ func TestEditCounts(t *testing.T) {
 }
 
 func TestEditNewErrors(t *testing.T) {
-	const broken = "package p\n\nvar x = f(1)\n\nfunc g() {\n\ta b c\n}\n\nfunc h() {\n\tf(2)\n}\n"
+	const broken = "package p\n\nvar x = f(1)\n\nfunc g() {\n\ta b c\n}\n\nfunc h() {\n\tf(2)\n}\n\nfunc i() {\n\td e f\n}\n"
 	tests := []struct {
 		name, source     string
 		pattern, rewrite string
@@ -230,7 +230,7 @@ func TestEditNewErrors(t *testing.T) {
 	}{
 		{"a new one", "package p\n\n\nvar x = f(1)\n", "f($X)", "g(", []astq.Place{{Path: "a.go", Line: 4, LineText: "var x = g("}}},
 		{"an old one", broken, "f($X)", "g($X)", nil},
-		{"an old one that moved", broken, "f($X)", "g(\n\n$X)", nil},
+		{"an old one that moved", broken, "f($X)", "g(\n\n$X, 1000000)", nil},
 		{"an old one in what is rewritten", "package p\n\nfunc g() {\n\tf(func() { a b c })\n}\n", "f($X)", "g($X)", nil},
 		{"an old one goes and a new one comes", "package p\n\nfunc g() {\n\tf(func() { a b c })\n}\n", "f($X)", "\n\t1 +", []astq.Place{{Path: "a.go", Line: 5, LineText: "\t\t1 +"}}},
 	}
