@@ -5,31 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/toolsd/toolsd/internal/astq"
 )
-
-// library is the root of the Go standard library's source.
-var library = sync.OnceValue(func() string {
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		panic(err)
-	}
-	return filepath.Join(strings.TrimSpace(string(root)), "src")
-})
-
-// openLibrary opens a session over the Go standard library.
-func openLibrary(t testing.TB) *room {
-	t.Helper()
-	return openRoom(t, engineWith(t, func(c *astq.Config) { c.MaxFileBytes = 16 << 20 }), library())
-}
 
 // A search that was given up ends at once, with its caller's error; goleak
 // sees that no worker is left. Whole, it takes several seconds.
@@ -53,20 +35,14 @@ func TestGrepCancelled(t *testing.T) {
 
 // The search's own time ends it as well; what was found until then comes back.
 func TestGrepTimeBudget(t *testing.T) {
-	// One worker is held by the large file, whose parse takes seconds; the
-	// other finds what is in the small one.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	dir := t.TempDir()
-	large := "package p\n\nvar x = []int{" + strings.Repeat("1, ", 8<<20) + "} // f(0)\n"
-	must(t, os.WriteFile(filepath.Join(dir, "large.go"), []byte(large), 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "small.go"), []byte("package p\n\nvar y = f(1)\n"), 0o600))
-	r := openRoom(t, engineWith(t, func(c *astq.Config) {
-		c.SearchTimeout, c.MaxFileBytes, c.ParseTimeout = time.Second, 64<<20, time.Minute
-	}), dir)
-	res := r.grep(astq.GrepQuery{Pattern: "f($X)", Language: "go"})
-	if !res.Stats.Incomplete || res.Stats.Searched != 1 || len(res.Matches) != 1 {
-		t.Errorf("stats %+v with %d matches, want an incomplete search that found some", res.Stats, len(res.Matches))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one for the slow file, one for the rest
+	r := openRoom(t, engineWith(t, func(c *astq.Config) { c.SearchTimeout, c.MaxFileBytes = 500*time.Millisecond, 16<<20 }), t.TempDir())
+	r.write(map[string]string{"a.go": calls(3), "slow.go": "package p\n\nvar x = " + longSum(8) + "\n"})
+	res := r.grep(astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: 1})
+	if !res.Stats.Incomplete || res.Stats.Searched != 1 || len(res.Matches) != 1 || res.Omitted != 2 {
+		t.Errorf("stats %+v with %d matches, want an incomplete search that found 3", res.Stats, len(res.Matches)+res.Omitted)
 	}
+	golden(t, "grep_incomplete_found", res.Text())
 }
 
 // Files that are rewritten, replaced and taken away while they are searched

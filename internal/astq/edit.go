@@ -83,6 +83,9 @@ func (s *Session) Edit(ctx context.Context, q EditQuery) (*Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.writable(prepared.scope); err != nil {
+		return nil, err
+	}
 	w := &rewriter{session: s, language: prepared.language, template: template}
 	stats, err := s.run(ctx, prepared, w.see)
 	if err != nil {
@@ -93,6 +96,18 @@ func (s *Session) Edit(ctx context.Context, q EditQuery) (*Proposal, error) {
 			"the search ended after %s, before every file was seen, so nothing was staged; narrow path", s.engine.config.SearchTimeout)
 	}
 	return w.propose(stats)
+}
+
+// writable refuses a scope that is a link to a file: at accept it is files that
+// are compared and replaced. The walker follows no other link.
+func (s *Session) writable(scope string) error {
+	target, err := s.ws.FS().Readlink(scope)
+	isLink := err == nil
+	info, err := s.ws.FS().Stat(scope)
+	if isLink && err == nil && !info.IsDir() {
+		return toolerr.BadArgument("path", "%q is a symlink to %q; name the file itself", scope, target)
+	}
+	return nil
 }
 
 // rewriter collects the rewritten files of one edit.
@@ -167,7 +182,7 @@ func (w *rewriter) rewrite(ctx context.Context, f foundFile) (rewritten, error) 
 	if out.diff, err = rewrite.Diff(f.path, source, replacements); err != nil {
 		return rewritten{}, err
 	}
-	out.errors, err = w.newErrors(ctx, f, after)
+	out.errors, err = w.newErrors(ctx, f, after, replacements)
 	return out, err
 }
 
@@ -211,9 +226,9 @@ func (w *rewriter) keeps(m match.Match, comment syntax.Span) bool {
 	return false
 }
 
-// newErrors parses the rewritten file and reports the syntax errors that it
-// has more of than before.
-func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte) ([]Place, error) {
+// newErrors parses the rewritten file and reports the syntax errors on lines
+// that had fewer before.
+func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte, replacements []rewrite.Replacement) ([]Place, error) {
 	tree, err := w.session.engine.parse(ctx, w.language, after)
 	if errors.Is(err, syntax.ErrTimeout) {
 		return nil, toolerr.New(toolerr.DeadlineExceeded, toolerr.ReasonLimit,
@@ -223,26 +238,34 @@ func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte) ([]
 	if err != nil {
 		return nil, err
 	}
-	before, now := f.tree.Errors(), tree.Errors()
-	if len(now) <= len(before) {
-		return nil, nil
-	}
 	lines := workspace.NewLines(after)
-	known := map[string]int{}
-	oldLines := workspace.NewLines(f.tree.Source())
-	for _, e := range before {
-		known[lineAround(f.tree.Source(), oldLines, e.Start)]++
+	known := map[int]int{} // old errors, by the line that theirs is now
+	for _, e := range f.tree.Errors() {
+		known[lines.LineAt(moved(e.Start, replacements))]++
 	}
 	var out []Place
-	for _, e := range now {
+	for _, e := range tree.Errors() {
 		place := newPlace(f.path, after, lines, e.Start)
-		if known[place.LineText] > 0 {
-			known[place.LineText]--
+		if known[place.Line] > 0 {
+			known[place.Line]--
 			continue
 		}
 		out = append(out, place)
 	}
 	return out, nil
+}
+
+// moved returns where an offset lies after some replacements, which are in
+// order; inside one, it is where that begins.
+func moved(offset int, replacements []rewrite.Replacement) int {
+	shift := 0
+	for _, r := range replacements {
+		if offset < r.Span.End {
+			return min(offset, r.Span.Start) + shift
+		}
+		shift += len(r.Text) - (r.Span.End - r.Span.Start)
+	}
+	return offset + shift
 }
 
 func newPlace(path string, source []byte, lines *workspace.Lines, offset int) Place {

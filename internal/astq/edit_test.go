@@ -66,6 +66,7 @@ func TestEditDiffIsWhatAcceptWrites(t *testing.T) {
 	files := map[string]string{
 		"a.go": calls(30), "b/c.go": "package p\n\nvar x = f(1)", "crlf.go": "package p\r\n\r\nvar x = f(1)\r\nvar y = f(\r\n2)\r\n",
 		"d.go": "package p\n\nvar x, y = f(1), f(2)\n\n\n\n\n\n\n\n\nvar z = f(3)\n", "bom.go": "\uFEFFpackage p\n\nvar x = f(1)\n",
+		"chain.go": "package p\n\nvar x = f(\n1) + f(\n2) + f(\n3)\nvar y = 0\n",
 		"first.go": "package p; var x = f(1)\nvar y int\n",
 	}
 	for _, rewrite := range []string{"g($X)", "g(\n\t$X,\n)", "1"} {
@@ -221,16 +222,26 @@ func TestEditCounts(t *testing.T) {
 }
 
 func TestEditNewErrors(t *testing.T) {
-	r := newRoom(t, map[string]string{
-		"a.go": "package p\n\nfunc old( {\n\nvar x = f(1)\n", "b.go": "package p\n\n\nvar x = f(1)\n", "c.go": "package p\n",
-	})
-	p := r.edit(astq.EditQuery{Pattern: "f($X)", Rewrite: "g(", Path: "b.go"})
-	want := []astq.Place{{Path: "b.go", Line: 4, LineText: "var x = g("}}
-	if diff := cmp.Diff(want, p.NewErrors); diff != "" {
-		t.Errorf("new errors differ (-want +got):\n%s", diff)
+	const broken = "package p\n\nvar x = f(1)\n\nfunc g() {\n\ta b c\n}\n\nfunc h() {\n\tf(2)\n}\n\nfunc i() {\n\td e f\n}\n"
+	tests := []struct {
+		name, source     string
+		pattern, rewrite string
+		want             []astq.Place
+	}{
+		{"a new one", "package p\n\n\nvar x = f(1)\n", "f($X)", "g(", []astq.Place{{Path: "a.go", Line: 4, LineText: "var x = g("}}},
+		{"an old one", broken, "f($X)", "g($X)", nil},
+		{"an old one that moved", broken, "f($X)", "g(\n\n$X, 1000000)", nil},
+		{"an old one in what is rewritten", "package p\n\nfunc g() {\n\tf(func() { a b c })\n}\n", "f($X)", "g($X)", nil},
+		{"an old one goes and a new one comes", "package p\n\nfunc g() {\n\tf(func() { a b c })\n}\n", "f($X)", "h()\n1 +", []astq.Place{{Path: "a.go", Line: 5, LineText: "\t1 +"}}},
 	}
-	if p := r.edit(astq.EditQuery{Pattern: "f($X)", Rewrite: "g($X)", Language: "go"}); len(p.NewErrors) != 0 {
-		t.Errorf("new errors %v, though the file had them before", p.NewErrors)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRoom(t, map[string]string{"a.go": tt.source})
+			p := r.edit(astq.EditQuery{Pattern: tt.pattern, Rewrite: tt.rewrite, Path: "a.go"})
+			if diff := cmp.Diff(tt.want, p.NewErrors); diff != "" {
+				t.Errorf("new errors differ (-want +got):\n%s\n%s", diff, p.Files[0].Diff)
+			}
+		})
 	}
 }
 

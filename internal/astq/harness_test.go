@@ -4,6 +4,7 @@ import (
 	"flag"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -37,13 +38,13 @@ func limits() astq.Config {
 var sharedEngine = sync.OnceValues(func() (*astq.Engine, error) { return astq.NewEngine(limits()) })
 
 // engineWith returns an engine with other limits.
-func engineWith(t testing.TB, change func(*astq.Config)) *astq.Engine {
-	t.Helper()
+func engineWith(tb testing.TB, change func(*astq.Config)) *astq.Engine {
+	tb.Helper()
 	config := limits()
 	change(&config)
 	e, err := astq.NewEngine(config)
 	if err != nil {
-		t.Fatalf("%v; run scripts/setup.sh grammars", err)
+		tb.Fatalf("%v; run scripts/setup.sh grammars", err)
 	}
 	return e
 }
@@ -57,31 +58,45 @@ type room struct {
 }
 
 // newRoom opens a session over a new folder with the given files.
-func newRoom(t testing.TB, files map[string]string) *room {
-	t.Helper()
+func newRoom(tb testing.TB, files map[string]string) *room {
+	tb.Helper()
 	e, err := sharedEngine()
 	if err != nil {
-		t.Fatalf("%v; run scripts/setup.sh grammars", err)
+		tb.Fatalf("%v; run scripts/setup.sh grammars", err)
 	}
-	r := openRoom(t, e, t.TempDir())
+	r := openRoom(tb, e, tb.TempDir())
 	r.write(files)
 	return r
 }
 
 // openRoom opens a session over a folder.
-func openRoom(t testing.TB, e *astq.Engine, root string) *room {
-	t.Helper()
-	pool, err := workspace.NewPool(filepath.Join(t.TempDir(), "state"))
-	must(t, err)
+func openRoom(tb testing.TB, e *astq.Engine, root string) *room {
+	tb.Helper()
+	pool, err := workspace.NewPool(filepath.Join(tb.TempDir(), "state"))
+	must(tb, err)
 	ws, err := pool.Open(root)
-	must(t, err)
+	must(tb, err)
 	s := e.NewSession(ws)
-	t.Cleanup(func() {
-		must(t, s.Close(t.Context()))
-		must(t, ws.Close())
-		must(t, pool.Close())
+	tb.Cleanup(func() {
+		must(tb, s.Close(tb.Context()))
+		must(tb, ws.Close())
+		must(tb, pool.Close())
 	})
-	return &room{Session: s, t: t, root: root, ws: ws}
+	return &room{Session: s, t: tb, root: root, ws: ws}
+}
+
+// library returns the root of the Go standard library's source.
+func library(tb testing.TB) string {
+	tb.Helper()
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	must(tb, err)
+	return filepath.Join(strings.TrimSpace(string(out)), "src")
+}
+
+// openLibrary opens a session over the Go standard library.
+func openLibrary(tb testing.TB) *room {
+	tb.Helper()
+	return openRoom(tb, engineWith(tb, func(c *astq.Config) { c.MaxFileBytes = 16 << 20 }), library(tb))
 }
 
 func (r *room) path(name string) string { return filepath.Join(r.root, name) }
@@ -167,22 +182,22 @@ func (r *room) unchanged(before map[string]string) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
 // refused fails the test unless err has the reason and says all of the texts.
-func refused(t testing.TB, err error, reason toolerr.Reason, says ...string) {
-	t.Helper()
+func refused(tb testing.TB, err error, reason toolerr.Reason, says ...string) {
+	tb.Helper()
 	if !toolerr.Is(err, reason) {
-		t.Fatalf("error %v, want %s", err, reason)
+		tb.Fatalf("error %v, want %s", err, reason)
 	}
 	for _, s := range says {
 		if !strings.Contains(err.Error(), s) {
-			t.Errorf("error %q does not say %q", err, s)
+			tb.Errorf("error %q does not say %q", err, s)
 		}
 	}
 }

@@ -63,6 +63,7 @@ type foundFile struct {
 
 // query is a search that is ready to run.
 type query struct {
+	scope    string
 	pattern  *pattern.Pattern
 	language *syntax.Language
 	listing  *walk.Listing
@@ -92,7 +93,7 @@ func (s *Session) prepare(ctx context.Context, source, path, languageID string) 
 	if err != nil {
 		return nil, err
 	}
-	return &query{pattern: compiled, language: language, listing: listing}, nil
+	return &query{scope: scope, pattern: compiled, language: language, listing: listing}, nil
 }
 
 // inferred returns the language that a scope tells: a file by its name or its

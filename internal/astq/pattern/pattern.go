@@ -9,6 +9,7 @@ package pattern
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/toolsd/toolsd/internal/astq/syntax"
 )
@@ -125,12 +126,15 @@ func (p *Pattern) Words() []string {
 	return out
 }
 
-// setWords collects what every match must hold. One byte is in nearly every
-// file, and an optional separator in not every match. A token counts when its
-// kind is named by its text.
+// oneByteWords are the tokens of one byte that are rare enough to tell files
+// apart; brackets, points, commas and the equals sign are everywhere.
+const oneByteWords = "+-*/%&|^<>!?@~"
+
+// setWords collects what every match must hold. An optional separator is not
+// in every match. A token counts when its kind is named by its text.
 func (p *Pattern) setWords() {
 	add := func(w []byte) {
-		if len(w) > 1 && !slices.ContainsFunc(p.words, func(have []byte) bool { return bytes.Equal(have, w) }) {
+		if (len(w) > 1 || len(w) == 1 && strings.Contains(oneByteWords, string(w))) && !slices.ContainsFunc(p.words, func(have []byte) bool { return bytes.Equal(have, w) }) {
 			p.words = append(p.words, w)
 		}
 	}

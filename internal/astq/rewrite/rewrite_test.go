@@ -112,6 +112,10 @@ func TestExpand(t *testing.T) {
 			"\tif a {\n\t\tfor {\n\t\t\tx()\n\n\t\t\ty()\n\t\t}\n\t}\n",
 		},
 		{
+			"a blank line of a capture keeps its spaces",
+			"«if a {\n    ‹B:for {\n    \n      \n        x()\n    }›\n}»\n", "$B", "", "for {\n    \n      \n    x()\n}\n",
+		},
+		{
 			"a capture that comes up keeps its shape",
 			"«if a {\n    ‹B:for {\n        x()\n    }›\n}»\n", "$B", "", "for {\n    x()\n}\n",
 		},
