@@ -30,7 +30,7 @@ func Compile(ctx context.Context, language *syntax.Language, source string) (*Pa
 	if len(fragment) > MaxBytes {
 		return nil, toolerr.BadArgument("pattern", "has %d bytes, the most is %d; give the shape to look for, not a file", len(fragment), MaxBytes)
 	}
-	pieces, metas := split(fragment)
+	pieces, metas := split(fragment, false)
 	if len(pieces) == 1 && pieces[0].meta != nil {
 		return nil, tooBroad(fragment)
 	}
@@ -232,7 +232,7 @@ func (c *compiler) render(a attempt) rendered {
 	place := 0
 	for _, p := range c.pieces {
 		if p.meta == nil {
-			b.WriteString(p.text)
+			b.WriteString(strings.ReplaceAll(p.text, "\n", "\n"+a.context.Indent))
 			continue
 		}
 		text := p.meta.placeholder

@@ -26,8 +26,10 @@ type piece struct {
 }
 
 // split finds the metavariables of a pattern. Names are [A-Z_][A-Z0-9_]*, so
-// $x and $Xy are source text, and so is a dollar inside a word.
-func split(source string) (pieces []piece, metas []*metavar) {
+// $x and $Xy are source text, and so is a dollar inside a word. Two of them
+// side by side are told apart only when touching is set: in a pattern they
+// would be parsed as one word.
+func split(source string, touching bool) (pieces []piece, metas []*metavar) {
 	base := "mvq"
 	for strings.Contains(source, base) {
 		base += "q"
@@ -35,7 +37,7 @@ func split(source string) (pieces []piece, metas []*metavar) {
 	known := map[string]*metavar{}
 	plain := 0
 	for i := 0; i < len(source); {
-		m, size := metavarAt(source, i)
+		m, size := metavarAt(source, i, touching, touching && i > 0 && i == plain)
 		if m == nil {
 			i++
 			continue
@@ -60,9 +62,10 @@ func split(source string) (pieces []piece, metas []*metavar) {
 	return pieces, metas
 }
 
-// metavarAt reads the metavariable at an offset, if there is one.
-func metavarAt(source string, at int) (*metavar, int) {
-	if source[at] != '$' || at > 0 && isWord(source[at-1]) {
+// metavarAt reads the metavariable at an offset, if there is one. follows says
+// that another ends there.
+func metavarAt(source string, at int, touching, follows bool) (*metavar, int) {
+	if source[at] != '$' || !follows && at > 0 && isWord(source[at-1]) {
 		return nil, 0
 	}
 	dollars := 0
@@ -74,7 +77,8 @@ func metavarAt(source string, at int) (*metavar, int) {
 		end++
 	}
 	name := source[at+dollars : end]
-	if dollars > 3 || end < len(source) && isWord(source[end]) || name == "" && dollars != 3 {
+	ends := end == len(source) || !isWord(source[end]) || touching && source[end] == '$'
+	if dollars > 3 || !ends || name == "" && dollars != 3 {
 		return nil, 0
 	}
 	return &metavar{name: name, multi: dollars == 3, any: dollars == 2, text: source[at:end]}, end - at

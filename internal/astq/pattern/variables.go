@@ -18,9 +18,10 @@ type Var struct {
 // so, and $$$ alone do not.
 func (v *Var) Binds() bool { return v.Name != "" && v.Name[0] != '_' }
 
-// Pieces splits a text by the rules that patterns are split by.
+// Pieces splits a rewrite by the rules that patterns are split by, except that
+// metavariables may touch.
 func Pieces(text string) []Piece {
-	split, _ := split(text)
+	split, _ := split(text, true)
 	out := make([]Piece, len(split))
 	for i, p := range split {
 		if p.meta == nil {

@@ -35,7 +35,7 @@ func pythonContexts() []Context {
 		{Name: "type", Before: "_: ", After: "\n"},
 		{Name: "branch", Before: "if _:\n    pass\n", After: "\n"},
 		{Name: "handler", Before: "try:\n    pass\n", After: "\n"},
-		{Name: "case", Before: "match _:\n", After: "\n"},
+		{Name: "case", Before: "match _:\n    ", After: "\n", Indent: "    "},
 		{Name: "import", Before: "from _ import (", After: ")\n"},
 	}
 }

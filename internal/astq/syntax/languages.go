@@ -49,6 +49,9 @@ type Context struct {
 	// Starts, when not empty, keeps the context for fragments that begin with
 	// it, and Holds for those that have it somewhere.
 	Starts, Holds string
+	// Indent goes before every line of the fragment but its first, where a
+	// language takes depth for structure.
+	Indent string
 }
 
 // table returns the languages, in the order of their ids.
