@@ -62,6 +62,9 @@ func rustContexts() []Context {
 func javaContexts() []Context {
 	const inMethod, endMethod = "class C { void f() {\n", "\n} }\n"
 	return []Context{
+		// Before all others, because the grammar takes these words for names too.
+		{Name: "handler", Before: inMethod + "try {}\n", After: endMethod, Starts: "catch"},
+		{Name: "handler", Before: inMethod + "try {}\n", After: endMethod, Starts: "finally"},
 		{Name: "statement", Before: inMethod, After: endMethod},
 		{Name: "expression", Before: "class C { Object f = ", After: "; }\n"},
 		{Name: "class member", Before: "class C {\n", After: "\n}\n"},
@@ -72,7 +75,6 @@ func javaContexts() []Context {
 		{Name: "case", Before: inMethod + "switch (x) {\n", After: "\n}" + endMethod},
 		{Name: "annotation", After: "\nclass C {}\n"},
 		{Name: "annotation pair", Before: "@A(", After: ")\nclass C {}\n"},
-		{Name: "handler", Before: inMethod + "try {}\n", After: endMethod},
 		{Name: "enum constant", Before: "enum E {\n", After: "\n}\n"},
 	}
 }
@@ -82,6 +84,8 @@ func ecmaContexts(types, jsx bool) []Context {
 	const inFunc, endFunc = "async function* f() {\n", "\n}\n"
 	out := []Context{
 		{Name: "object", Before: "x = ", After: ";\n", Starts: "{"},
+		{Name: "handler", Before: inFunc + "try {}\n", After: endFunc, Starts: "catch"},
+		{Name: "handler", Before: inFunc + "try {}\n", After: endFunc, Starts: "finally"},
 		{Name: "statement", Before: inFunc, After: endFunc},
 		{Name: "expression", Before: "x = ", After: ";\n"},
 		{Name: "class member", Before: "class C {\n", After: "\n}\n"},
@@ -101,7 +105,6 @@ func ecmaContexts(types, jsx bool) []Context {
 		Context{Name: "key-value pair", Before: "x = {\n", After: "\n};\n"},
 		Context{Name: "decorator", After: "\nclass C {}\n"},
 		Context{Name: "argument", Before: "f(", After: ");\n"},
-		Context{Name: "handler", Before: inFunc + "try {}\n", After: endFunc},
 		Context{Name: "import specifier", Before: "import {", After: "} from \"m\";\n"},
 	)
 	if jsx {
@@ -115,6 +118,7 @@ func ecmaContexts(types, jsx bool) []Context {
 func cContexts(record string) []Context {
 	const inFunc, endFunc = "void f(void) {\n", "\n}\n"
 	return []Context{
+		{Name: "handler", Before: inFunc + "try {}\n", After: endFunc, Starts: "catch"},
 		{Name: "statement", Before: inFunc, After: endFunc},
 		{Name: "expression", Before: "int x = ", After: ";\n"},
 		{Name: "class member", Before: record + " S {\n", After: "\n};\n"},
@@ -132,6 +136,8 @@ func dartContexts() []Context {
 	const inFunc, endFunc = "f() async {\n", "\n}\n"
 	return []Context{
 		{Name: "object", Before: "var x = ", After: ";\n", Starts: "{"},
+		{Name: "handler", Before: inFunc + "try {}\n", After: endFunc, Starts: "catch"},
+		{Name: "handler", Before: inFunc + "try {}\n", After: endFunc, Starts: "finally"},
 		{Name: "statement", Before: inFunc, After: endFunc},
 		{Name: "expression", Before: "var x = ", After: ";\n"},
 		{Name: "class member", Before: "class C {\n", After: "\n}\n"},
@@ -143,6 +149,5 @@ func dartContexts() []Context {
 		{Name: "key-value pair", Before: "var x = {", After: "};\n"},
 		{Name: "annotation", After: "\nclass C {}\n"},
 		{Name: "enum constant", Before: "enum E {\n", After: "\n}\n"},
-		{Name: "handler", Before: inFunc + "try {}\n", After: endFunc},
 	}
 }
