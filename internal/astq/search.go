@@ -120,7 +120,7 @@ func (s *Session) inferred(scope string) *syntax.Language {
 func (s *Session) run(ctx context.Context, q *query, see visit) (Stats, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, s.engine.config.SearchTimeout, errSearchTimeout)
 	defer cancel()
-	r := &searchRun{session: s, query: q, see: see, stats: Stats{Skipped: q.listing.Skipped}}
+	r := &searchRun{session: s, query: q, see: see, known: s.engine.cache.Begin(), stats: Stats{Skipped: q.listing.Skipped}}
 	order := r.bySize()
 	workers := min(runtime.GOMAXPROCS(0), max(1, len(order)))
 	var next atomic.Int64
@@ -152,6 +152,7 @@ type searchRun struct {
 	session *Session
 	query   *query
 	see     visit
+	known   *cache.Search
 
 	mu    sync.Mutex
 	stats Stats
@@ -227,7 +228,7 @@ func (r *searchRun) load(ctx context.Context, file walk.File) (*syntax.Tree, err
 	engine := r.session.engine
 	key := cache.Key{Root: r.session.ws.Root(), Path: file.Path, Language: r.query.language}
 	stamp := cache.Stamp{Size: file.Size, ModTime: file.ModTime, Inode: file.Inode}
-	known := engine.cache.Get(key, stamp)
+	known := r.known.Get(key, stamp)
 	if known.Filter != nil && !known.Unsure {
 		if !known.Filter.MayHold(r.query.pattern.WordBytes()) {
 			return nil, nil //nolint:nilnil // no tree is the answer for a file that cannot match
@@ -243,12 +244,12 @@ func (r *searchRun) load(ctx context.Context, file walk.File) (*syntax.Tree, err
 	if walk.IsBinary(source) {
 		return nil, errBinary
 	}
-	if known.Unsure && known.Tree != nil && engine.cache.Confirm(key, stamp, source) {
+	if known.Unsure && known.Tree != nil && r.known.Confirm(key, stamp, source) {
 		return r.candidate(known.Tree), nil
 	}
 	if !r.query.pattern.MayMatch(source) {
 		if known.Filter == nil || known.Unsure {
-			engine.cache.Put(key, stamp, source, nil)
+			r.known.Put(key, stamp, source, nil)
 		}
 		return nil, nil //nolint:nilnil // likewise
 	}
@@ -257,7 +258,7 @@ func (r *searchRun) load(ctx context.Context, file walk.File) (*syntax.Tree, err
 		return nil, err
 	}
 	r.count(func(s *Stats) { s.Parsed++ })
-	engine.cache.Put(key, stamp, source, tree)
+	r.known.Put(key, stamp, source, tree)
 	return tree, nil
 }
 

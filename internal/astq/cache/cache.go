@@ -45,12 +45,13 @@ type Cache struct {
 	maxBytes int64
 	now      func() time.Time
 
-	mu      sync.Mutex
-	entries map[Key]*entry
-	recent  *list.List // of *entry with a tree, the most recently used first
-	filters *list.List // of *entry with a filter only, likewise
-	bytes   int64      // of all entries
-	small   int64      // of the entries in filters
+	mu       sync.Mutex
+	entries  map[Key]*entry
+	recent   *list.List // of *entry with a tree, the most recently used first
+	filters  *list.List // of *entry with a filter only, likewise
+	searches uint64     // begun so far
+	bytes    int64      // of all entries
+	small    int64      // of the entries in filters
 }
 
 type entry struct {
@@ -60,7 +61,24 @@ type entry struct {
 	filter  *Filter
 	hash    [sha256.Size]byte
 	young   bool
+	search  uint64 // that used it last
 	element *list.Element
+}
+
+// Search is one search of many files. What it uses is not dropped for what it
+// comes to later: a search of more than fits would otherwise leave the cache
+// full of its last files, and find none of its first when it is repeated.
+type Search struct {
+	cache *Cache
+	id    uint64
+}
+
+// Begin starts a search.
+func (c *Cache) Begin() *Search {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.searches++
+	return &Search{cache: c, id: c.searches}
 }
 
 // New returns an empty cache. Filters take a quarter of it at most.
@@ -80,20 +98,23 @@ type Known struct {
 }
 
 // Get returns what is known of a file in this state.
-func (c *Cache) Get(key Key, stamp Stamp) Known {
+func (s *Search) Get(key Key, stamp Stamp) Known {
+	c := s.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.entries[key]
 	if !ok || !e.stamp.same(stamp) {
 		return Known{}
 	}
+	e.search = s.id
 	c.touch(e)
 	return Known{Tree: e.tree, Filter: e.filter, Unsure: e.young}
 }
 
 // Confirm tells whether a source that was just read is what the cache knows
 // of the file. Once the modification has aged, it is not asked for again.
-func (c *Cache) Confirm(key Key, stamp Stamp, source []byte) bool {
+func (s *Search) Confirm(key Key, stamp Stamp, source []byte) bool {
+	c := s.cache
 	hash := sha256.Sum256(source)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,9 +128,10 @@ func (c *Cache) Confirm(key Key, stamp Stamp, source []byte) bool {
 
 // Put keeps what was learned of a file: its source, which was read after the
 // stamp was taken, and its tree, or nil when it was not parsed.
-func (c *Cache) Put(key Key, stamp Stamp, source []byte, tree *syntax.Tree) {
+func (s *Search) Put(key Key, stamp Stamp, source []byte, tree *syntax.Tree) {
+	c := s.cache
 	counter := counters.Get().(*gramCounter)
-	e := &entry{key: key, stamp: stamp, tree: tree, filter: counter.newFilter(source)}
+	e := &entry{key: key, stamp: stamp, tree: tree, search: s.id, filter: counter.newFilter(source)}
 	counters.Put(counter)
 	if e.young = c.now().Sub(stamp.ModTime) < young; e.young {
 		e.hash = sha256.Sum256(source)
@@ -121,7 +143,7 @@ func (c *Cache) Put(key Key, stamp Stamp, source []byte, tree *syntax.Tree) {
 	}
 	c.entries[key] = e
 	c.insert(e)
-	c.evict()
+	c.evict(s.id)
 }
 
 // counters spare the memory of counting substrings.
@@ -187,10 +209,14 @@ func (c *Cache) remove(e *entry) {
 }
 
 // evict drops what was not used for longest: trees, whose files keep their
-// filters, and filters when those are too many.
-func (c *Cache) evict() {
+// filters, and filters when those are too many. Where only trees of the
+// current search are left, its newest goes.
+func (c *Cache) evict(search uint64) {
 	for c.bytes > c.maxBytes {
 		last := c.recent.Back()
+		if last != nil && last.Value.(*entry).search == search {
+			last = c.recent.Front()
+		}
 		if oldest := c.filters.Back(); oldest != nil && (last == nil || c.small > c.maxBytes/4) {
 			c.remove(oldest.Value.(*entry))
 			continue

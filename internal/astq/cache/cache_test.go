@@ -37,11 +37,11 @@ func TestCache(t *testing.T) {
 	stamp := Stamp{Size: 10, ModTime: time.Unix(900, 1), Inode: 7}
 	c := New(1<<20, now.now)
 
-	if k := c.Get(key, stamp); k.Filter != nil {
+	if k := c.Begin().Get(key, stamp); k.Filter != nil {
 		t.Error("an empty cache knows a file")
 	}
-	c.Put(key, stamp, tree.Source(), tree)
-	if k := c.Get(key, stamp); k.Tree != tree || k.Filter == nil || k.Unsure {
+	c.Begin().Put(key, stamp, tree.Source(), tree)
+	if k := c.Begin().Get(key, stamp); k.Tree != tree || k.Filter == nil || k.Unsure {
 		t.Errorf("got %+v", k)
 	}
 	for name, other := range map[string]Stamp{
@@ -49,19 +49,19 @@ func TestCache(t *testing.T) {
 		"time":  {Size: 10, ModTime: time.Unix(900, 2), Inode: 7},
 		"inode": {Size: 10, ModTime: stamp.ModTime, Inode: 8},
 	} {
-		if k := c.Get(key, other); k.Filter != nil {
+		if k := c.Begin().Get(key, other); k.Filter != nil {
 			t.Errorf("a file of another %s is known", name)
 		}
 	}
-	if k := c.Get(Key{Root: "/other", Path: "a.go"}, stamp); k.Filter != nil {
+	if k := c.Begin().Get(Key{Root: "/other", Path: "a.go"}, stamp); k.Filter != nil {
 		t.Error("the file of another root is known")
 	}
 	c.Forget("/r", []string{"b.go"})
-	if k := c.Get(key, stamp); k.Tree == nil {
+	if k := c.Begin().Get(key, stamp); k.Tree == nil {
 		t.Error("forgot a file that was not written")
 	}
 	c.Forget("/r", []string{"a.go"})
-	if k := c.Get(key, stamp); k.Filter != nil || c.Bytes() != 0 {
+	if k := c.Begin().Get(key, stamp); k.Filter != nil || c.Bytes() != 0 {
 		t.Errorf("a written file is known: %+v, %d bytes", k, c.Bytes())
 	}
 }
@@ -71,24 +71,24 @@ func TestCacheComparesYoungFiles(t *testing.T) {
 	key := Key{Path: "a.go"}
 	stamp := Stamp{Size: 3, ModTime: now.t.Add(-time.Second)}
 	c := New(1<<20, now.now)
-	c.Put(key, stamp, []byte("abc"), nil)
-	if k := c.Get(key, stamp); !k.Unsure {
+	c.Begin().Put(key, stamp, []byte("abc"), nil)
+	if k := c.Begin().Get(key, stamp); !k.Unsure {
 		t.Fatal("a file that was modified a second ago is taken as it is")
 	}
-	if c.Confirm(key, stamp, []byte("abd")) {
+	if c.Begin().Confirm(key, stamp, []byte("abd")) {
 		t.Error("another content was confirmed")
 	}
-	if !c.Confirm(key, stamp, []byte("abc")) {
+	if !c.Begin().Confirm(key, stamp, []byte("abc")) {
 		t.Error("the same content was not confirmed")
 	}
-	if k := c.Get(key, stamp); !k.Unsure {
+	if k := c.Begin().Get(key, stamp); !k.Unsure {
 		t.Error("confirmed once, and taken as it is while still young")
 	}
 	now.t = now.t.Add(young)
-	if !c.Confirm(key, stamp, []byte("abc")) {
+	if !c.Begin().Confirm(key, stamp, []byte("abc")) {
 		t.Error("the same content was not confirmed")
 	}
-	if k := c.Get(key, stamp); k.Unsure {
+	if k := c.Begin().Get(key, stamp); k.Unsure {
 		t.Error("an aged file is still compared")
 	}
 }
@@ -98,20 +98,48 @@ func TestCacheIsBounded(t *testing.T) {
 	tree := parse(t, "package p\n\nfunc f() { g(1, 2, 3) }\n")
 	c := New(8<<10, now.now)
 	for i := range 100 {
-		c.Put(Key{Path: strconv.Itoa(i)}, Stamp{}, tree.Source(), tree)
-		c.Get(Key{Path: "0"}, Stamp{}) // keeps the first in use
+		c.Begin().Put(Key{Path: strconv.Itoa(i)}, Stamp{}, tree.Source(), tree)
+		c.Begin().Get(Key{Path: "0"}, Stamp{}) // keeps the first in use
 		if c.Bytes() > 8<<10 {
 			t.Fatalf("holds %d bytes", c.Bytes())
 		}
 	}
-	if k := c.Get(Key{Path: "0"}, Stamp{}); k.Tree == nil {
+	if k := c.Begin().Get(Key{Path: "0"}, Stamp{}); k.Tree == nil {
 		t.Error("the file in use fell out")
 	}
-	if k := c.Get(Key{Path: "98"}, Stamp{}); k.Tree == nil && k.Filter == nil {
+	if k := c.Begin().Get(Key{Path: "98"}, Stamp{}); k.Tree == nil && k.Filter == nil {
 		t.Error("the newest file fell out whole")
 	}
-	if k := c.Get(Key{Path: "1"}, Stamp{}); k.Tree != nil {
+	if k := c.Begin().Get(Key{Path: "1"}, Stamp{}); k.Tree != nil {
 		t.Error("the oldest file did not fall out")
+	}
+}
+
+// A search of more than fits keeps its first files, so that they are there
+// when it is repeated.
+func TestSearchKeepsWhatItCameToFirst(t *testing.T) {
+	tree := parse(t, "package p\n\nfunc f() { g(1, 2, 3) }\n")
+	c := New(8<<10, (&clock{t: time.Unix(1000, 0)}).now)
+	for range 3 {
+		s := c.Begin()
+		hits := 0
+		for i := range 100 {
+			key := Key{Path: strconv.Itoa(i)}
+			if s.Get(key, Stamp{}).Tree != nil {
+				hits++
+				continue
+			}
+			s.Put(key, Stamp{}, tree.Source(), tree)
+		}
+		if k := s.Get(Key{Path: "0"}, Stamp{}); k.Tree == nil {
+			t.Fatal("the first file of the search fell out")
+		}
+		if s.id > 1 && hits < 3 {
+			t.Errorf("a repeated search found %d files", hits)
+		}
+		if c.Bytes() > 8<<10 {
+			t.Fatalf("holds %d bytes", c.Bytes())
+		}
 	}
 }
 
