@@ -94,7 +94,11 @@ func (m *matcher) try(i, end uint32) bool {
 }
 
 func (m *matcher) result(i uint32) Match {
-	out := Match{Span: syntax.Span{Start: int(m.nodes[i].Start), End: int(m.lastEnd)}}
+	start, end := m.nodes[i].Start, m.lastEnd
+	for end > start && isSpace(m.source[end-1]) {
+		end-- // some grammars have the line break behind a list in the list
+	}
+	out := Match{Span: syntax.Span{Start: int(start), End: int(end)}}
 	for slot, name := range m.pattern.Names {
 		out.Captures = append(out.Captures, Capture{
 			Name: name.Name, Multi: name.Multi,

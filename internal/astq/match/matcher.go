@@ -160,8 +160,8 @@ func (m *matcher) next(op *pattern.Op) (uint32, bool) {
 		n := &m.nodes[i]
 		switch {
 		case n.Extra():
-			if !m.gapIs(n.Start, nil) {
-				return 0, false
+			if op.AfterRun || !m.gapIs(n.Start, nil) {
+				return 0, false // behind a run, a comment belongs to the run
 			}
 		case m.fits(op, n):
 			return i, m.gapIs(n.Start, op.Gap)
@@ -178,8 +178,18 @@ func (m *matcher) next(op *pattern.Op) (uint32, bool) {
 func (m *matcher) fits(op *pattern.Op, n *syntax.Node) bool {
 	switch op.Code {
 	case pattern.Leaf:
+		if op.Separator && !n.Named() && m.language.Separator(op.Symbol) == syntax.Terminator && m.language.Separator(n.Symbol) == syntax.Terminator {
+			return true // a semicolon or a line break: both end a statement
+		}
 		// A token that the parser made up is not in the source.
-		return n.Symbol == op.Symbol && !n.Missing() && (!op.Named || bytes.Equal(m.source[n.Start:n.End], op.Text))
+		if n.Missing() {
+			return false
+		}
+		if !op.Named {
+			return n.Symbol == op.Symbol
+		}
+		same := n.Symbol == op.Symbol || m.language.IsIdentifier(n.Symbol) && m.language.IsIdentifier(op.Symbol)
+		return same && bytes.Equal(m.source[n.Start:n.End], op.Text)
 	case pattern.Single:
 		// A lone underscore is a token in some grammars; it stands where any
 		// pattern could.

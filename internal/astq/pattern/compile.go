@@ -78,7 +78,12 @@ type attempt struct {
 	forms []string
 	// lenient takes what the parser could not place when it is exactly a run.
 	lenient bool
+	// operators writes each $$NAME as an operator, where a name is no code.
+	operators bool
 }
+
+// operator stands for $$NAME in the place of a token.
+const operator = "+"
 
 // runForms are the ways to write a run: bare, as a statement, as a field or
 // member declaration.
@@ -90,11 +95,21 @@ var runForms = []string{"%s", "%s;", "int %s;", "var %s;"}
 // kind. All of a group are tried as is before any semicolon, because in some
 // languages one turns an expression into a declaration: C reads "a * b;" as one.
 func (c *compiler) climb(ctx context.Context) (*Pattern, error) {
+	var fallback *Pattern
 	for a := range c.attempts() {
 		p, err := c.try(ctx, a)
-		if p != nil || err != nil {
-			return p, err
+		switch {
+		case err != nil:
+			return nil, err
+		case p == nil:
+		case !c.language.IsUnlikely(p.Program[0].Symbol) || p.Program[0].Code != Enter:
+			return p, nil
+		case fallback == nil:
+			fallback = p
 		}
+	}
+	if fallback != nil {
+		return fallback, nil
 	}
 	return nil, c.unparsable()
 }
@@ -102,24 +117,37 @@ func (c *compiler) climb(ctx context.Context) (*Pattern, error) {
 // attempts lists the ways to read the fragment, in the order of the ladder.
 func (c *compiler) attempts() iter.Seq[attempt] {
 	forms := c.forms()
+	operators := []bool{false}
+	if slices.ContainsFunc(c.metas, func(m *metavar) bool { return m.any }) {
+		operators = append(operators, true)
+	}
 	return func(yield func(attempt) bool) {
-		for _, contexts := range c.ladder() {
-			for _, semicolon := range []bool{false, true} {
-				for _, k := range contexts {
-					a := attempt{context: k, semicolon: semicolon}
-					for _, a.forms = range forms {
-						if !yield(a) {
+		for _, asOperators := range operators {
+			for _, contexts := range c.ladder() {
+				for _, semicolon := range []bool{false, true} {
+					for _, k := range contexts {
+						a := attempt{context: k, semicolon: semicolon, operators: asOperators}
+						if !yieldForms(a, forms, yield) {
 							return
 						}
-					}
-					a.forms, a.lenient = forms[0], true
-					if !yield(a) {
-						return
 					}
 				}
 			}
 		}
 	}
+}
+
+// yieldForms passes an attempt on with every form of its runs, and then with
+// tolerance for them.
+func yieldForms(a attempt, forms [][]string, yield func(attempt) bool) bool {
+	for _, a.lenient = range []bool{false, true} {
+		for _, a.forms = range forms {
+			if !yield(a) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // ladder returns the contexts that the fragment may stand in, those up to
@@ -130,7 +158,7 @@ func (c *compiler) ladder() [][]syntax.Context {
 	declarations := slices.IndexFunc(c.language.Contexts, func(k syntax.Context) bool { return k.Name == "declaration" })
 	for i, k := range c.language.Contexts {
 		switch {
-		case !strings.HasPrefix(c.source, k.Starts) || !strings.Contains(c.source, k.Holds):
+		case !k.Takes(c.source):
 		case i <= declarations || declarations < 0:
 			common = append(common, k)
 		default:
@@ -218,6 +246,8 @@ type rendered struct {
 	start, end int // of the fragment, with our semicolon
 	// metas finds a metavariable by the text that stands for it.
 	metas map[string]*metavar
+	// operators are the metavariables that are written as operators, by offset.
+	operators map[int]*metavar
 	// semicolon is the offset of the one that we put at the end, or -1.
 	semicolon int
 	// semicolons are those of ours, wherever they stand.
@@ -225,7 +255,7 @@ type rendered struct {
 }
 
 func (c *compiler) render(a attempt) rendered {
-	r := rendered{metas: map[string]*metavar{}, semicolon: -1}
+	r := rendered{metas: map[string]*metavar{}, operators: map[int]*metavar{}, semicolon: -1}
 	var b strings.Builder
 	b.WriteString(a.context.Before)
 	r.start = b.Len()
@@ -235,11 +265,18 @@ func (c *compiler) render(a attempt) rendered {
 			b.WriteString(strings.ReplaceAll(p.text, "\n", "\n"+a.context.Indent))
 			continue
 		}
+		if a.operators && p.meta.any {
+			r.operators[b.Len()] = p.meta
+			b.WriteString(operator)
+			continue
+		}
 		text := p.meta.placeholder
 		if p.meta.multi {
 			text = fmt.Sprintf(a.forms[place], text)
 			// A semicolon that the pattern has there goes with the run.
 			r.metas[text+";"] = p.meta
+			// So does a comma that the parser could not place either.
+			r.metas[text+","] = p.meta
 			if declared, ok := strings.CutSuffix(text, ";"); ok {
 				// Where the semicolon is a sibling, it is as little a part of the
 				// pattern as one that we put at the end.

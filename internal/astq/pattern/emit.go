@@ -46,8 +46,9 @@ func (e *emitter) firstError() (offset int, bad bool) {
 func (e *emitter) tolerated(i int) bool {
 	n := &e.tree.Nodes()[i]
 	if n.IsError() {
-		m := e.meta(string(e.tree.Text(i)))
-		return m != nil && m.multi && !e.beforeNamed(i)
+		text := e.tree.Text(i)
+		m := e.meta(string(text))
+		return m != nil && m.multi && (bytes.HasSuffix(text, []byte(",")) || !e.beforeNamed(i))
 	}
 	return e.behindRun(n.Start) && (!n.Named() || e.insideRun(i))
 }
@@ -114,6 +115,9 @@ func (e *emitter) roots() ([]int, bool) {
 		if len(roots) == 0 || nodes[roots[0]].Start != start || nodes[roots[len(roots)-1]].End != end {
 			return nil, false
 		}
+	}
+	if e.onOneLine(roots) {
+		return nil, false
 	}
 	if e.attempt.semicolon {
 		var ok bool
@@ -183,6 +187,29 @@ func (e *emitter) counts(i int) bool {
 	return !n.Extra() && !n.Missing() && (n.Named() || !slices.Contains(e.rendered.semicolons, int(n.Start)))
 }
 
+// endsLine tells whether a token is a semicolon for which a line break would do
+// as well, below a parent of a kind.
+func (e *emitter) endsLine(parent syntax.Symbol, i int) bool {
+	n := &e.tree.Nodes()[i]
+	language := e.tree.Language()
+	return !n.Named() && language.LineBreaksEnd(parent) && language.Separator(n.Symbol) == syntax.Terminator
+}
+
+// onOneLine tells whether two nodes of a run stand beside each other with
+// neither a token nor a line break between them, though the language wants
+// one: then they are no two statements.
+func (e *emitter) onOneLine(roots []int) bool {
+	nodes := e.tree.Nodes()
+	for i := 1; i < len(roots); i++ {
+		before, n := &nodes[roots[i-1]], &nodes[roots[i]]
+		between := e.tree.Source()[before.End:n.Start]
+		if e.tree.Language().LineBreaksEnd(0) && before.Named() && n.Named() && !bytes.ContainsRune(between, '\n') {
+			return true
+		}
+	}
+	return false
+}
+
 // hasGap tells whether a node holds text that none of its children covers.
 func (e *emitter) hasGap(i int) bool {
 	nodes := e.tree.Nodes()
@@ -204,7 +231,7 @@ func (e *emitter) emit(roots []int) (*Pattern, error) {
 	}
 	e.slots = map[string]int{}
 	for _, i := range roots {
-		if e.counts(i) {
+		if e.counts(i) && (len(roots) == 1 || !e.endsLine(0, i)) {
 			e.pattern.Kinds = append(e.pattern.Kinds, e.tree.Language().KindName(nodes[i].Symbol))
 			e.node(i, nil)
 		}
@@ -235,6 +262,10 @@ func (e *emitter) node(i int, gap []byte) {
 	if m := e.meta(text); m != nil && e.metavar(n, m, gap) {
 		return
 	}
+	if m := e.rendered.operators[int(n.Start)]; m != nil && text == operator {
+		e.add(Op{Code: Single, Slot: e.slot(m), Gap: gap})
+		return
+	}
 	if n.Next == uint32(i)+1 {
 		e.leaf(n, text, gap)
 		return
@@ -242,7 +273,7 @@ func (e *emitter) node(i int, gap []byte) {
 	e.add(Op{Code: Enter, Symbol: n.Symbol, Gap: gap})
 	at := n.Start
 	for child := uint32(i) + 1; child < n.Next; child = nodes[child].Next {
-		if e.counts(int(child)) {
+		if e.counts(int(child)) && !e.endsLine(n.Symbol, int(child)) {
 			e.node(int(child), e.gap(at, nodes[child].Start))
 		}
 		at = nodes[child].End

@@ -37,6 +37,7 @@ func TestLadder(t *testing.T) {
 	tests := []struct{ language, fragment, context, kinds string }{
 		{"go", "errors.New($X)", "statement", "call_expression"},
 		{"go", "fmt.Errorf($$$A)", "statement", "call_expression"},
+		{"go", "$A $$OP $B", "statement", "binary_expression"},
 		{"go", "$A := $B", "statement", "short_var_declaration"},
 		{"go", "$A := f($B)\nuse($A)", "statement", "short_var_declaration expression_statement"},
 		{"go", "func $F() { $$$B }", "declaration", "function_declaration"},

@@ -26,6 +26,8 @@ func goContexts() []Context {
 
 func pythonContexts() []Context {
 	return []Context{
+		// Before all others, because the word is a name too.
+		{Name: "case", Before: "match _:\n    ", After: "\n", Indent: "    ", Starts: "case "},
 		{Name: "statement", After: "\n"},
 		{Name: "expression", Before: "_ = (\n", After: "\n)\n"},
 		{Name: "parameter", Before: "def _(", After: "):\n    pass\n"},
@@ -35,7 +37,6 @@ func pythonContexts() []Context {
 		{Name: "type", Before: "_: ", After: "\n"},
 		{Name: "branch", Before: "if _:\n    pass\n", After: "\n"},
 		{Name: "handler", Before: "try:\n    pass\n", After: "\n"},
-		{Name: "case", Before: "match _:\n    ", After: "\n", Indent: "    "},
 		{Name: "import", Before: "from _ import (", After: ")\n"},
 	}
 }
@@ -65,7 +66,7 @@ func javaContexts() []Context {
 		// Before all others, because the grammar takes these words for names too.
 		{Name: "handler", Before: inMethod + "try {}\n", After: endMethod, Starts: "catch"},
 		{Name: "handler", Before: inMethod + "try {}\n", After: endMethod, Starts: "finally"},
-		{Name: "statement", Before: inMethod, After: endMethod},
+		{Name: "statement", Before: inMethod, After: endMethod, NotStarts: []string{"private ", "public ", "protected "}},
 		{Name: "expression", Before: "class C { Object f = ", After: "; }\n"},
 		{Name: "class member", Before: "class C {\n", After: "\n}\n"},
 		{Name: "declaration", After: "\n"},

@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 )
 
@@ -33,6 +34,8 @@ type grammar struct {
 	bySymbol map[string][]Symbol
 	// separators are the roles of the tokens, by symbol.
 	separators []Separator
+	// identifiers marks the kinds of names, by symbol.
+	identifiers []bool
 }
 
 // newGrammar checks a grammar's ABI and reads its symbols.
@@ -50,6 +53,7 @@ func newGrammar(language unsafe.Pointer) (*grammar, error) {
 		g.names = append(g.names, name)
 		g.bySymbol[name] = append(g.bySymbol[name], s)
 		g.separators = append(g.separators, separatorOf(name))
+		g.identifiers = append(g.identifiers, strings.HasSuffix(name, "identifier"))
 	}
 	return g, nil
 }

@@ -35,6 +35,9 @@ type Language struct {
 	reshape func(*Tree) []Node
 	lists   map[Symbol]bool
 	blocks  map[Symbol]bool
+	// unlikely are the kinds that a fragment is only when it can be nothing else.
+	unlikely map[Symbol]bool
+	clauses  map[Symbol]bool
 	// comments are the bytes that a comment may begin with.
 	comments string
 }
@@ -75,6 +78,22 @@ func (l *Language) CommentStarts() string { return l.comments }
 
 // IsList reports whether a kind only holds a list, without brackets.
 func (l *Language) IsList(s Symbol) bool { return l.lists[s] }
+
+// LineBreaksEnd reports whether a line break ends a statement as a semicolon
+// does, without a token of its own, below a node of the kind.
+func (l *Language) LineBreaksEnd(parent Symbol) bool {
+	return len(l.clauses) > 0 && !l.clauses[parent]
+}
+
+// IsIdentifier reports whether a kind is a name: grammars call the same name
+// an identifier, a field_identifier or a type_identifier by where it stands.
+func (l *Language) IsIdentifier(s Symbol) bool {
+	return int(s) < len(l.grammar.identifiers) && l.grammar.identifiers[s]
+}
+
+// IsUnlikely reports whether a fragment is of the kind only when it can be
+// nothing else.
+func (l *Language) IsUnlikely(s Symbol) bool { return l.unlikely[s] }
 
 // IsBlock reports whether a kind is a list of statements.
 func (l *Language) IsBlock(s Symbol) bool { return l.blocks[s] }
@@ -206,7 +225,8 @@ func (l *Language) complete(r row, literals []string) {
 		}
 		return set
 	}
-	l.lists, l.blocks = symbols(r.lists), symbols(r.blocks)
+	l.clauses = symbols(r.clauses)
+	l.lists, l.blocks, l.unlikely = symbols(r.lists), symbols(r.blocks), symbols(r.unlikely)
 	if r.reshape != nil {
 		l.reshape = r.reshape(g)
 	}

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"strings"
 	"unsafe"
 
 	ts_c "github.com/tree-sitter/tree-sitter-c/bindings/go"
@@ -37,6 +38,12 @@ type row struct {
 	// blocks are those of the lists that hold statements: a $NAME that fills
 	// one stands for one statement in it.
 	blocks []string
+	// unlikely are the kinds that a fragment is only when it can be nothing else:
+	// "a: $X" is a labelled statement, but hardly meant as one.
+	unlikely []string
+	// clauses, when there are any, are the kinds in which a semicolon counts: in
+	// all others a line break does as well, and makes no token.
+	clauses []string
 	// reshape changes a tree before anybody sees it; nil for none.
 	reshape func(*grammar) func(*Tree) []Node
 }
@@ -49,9 +56,21 @@ type Context struct {
 	// Starts, when not empty, keeps the context for fragments that begin with
 	// it, and Holds for those that have it somewhere.
 	Starts, Holds string
+	// NotStarts keeps the context from fragments that begin with one of these.
+	NotStarts []string
 	// Indent goes before every line of the fragment but its first, where a
 	// language takes depth for structure.
 	Indent string
+}
+
+// Takes tells whether a fragment may be meant for the context.
+func (c *Context) Takes(fragment string) bool {
+	for _, prefix := range c.NotStarts {
+		if strings.HasPrefix(fragment, prefix) {
+			return false
+		}
+	}
+	return strings.HasPrefix(fragment, c.Starts) && strings.Contains(fragment, c.Holds)
 }
 
 // table returns the languages, in the order of their ids.
@@ -78,6 +97,7 @@ func table() []row {
 			linked: ts_go.Language, version: "0.25.0", contexts: goContexts(),
 			literals: []string{"raw_string_literal", "interpreted_string_literal"},
 			lists:    []string{"statement_list", "expression_list"}, blocks: []string{"statement_list"},
+			unlikely: []string{"labeled_statement"}, clauses: []string{"for_clause"},
 		},
 		{
 			id: "java", comments: "/", extensions: []string{".java"}, shebangs: []string{"java"},
@@ -88,7 +108,7 @@ func table() []row {
 			id: "javascript", comments: "/", aliases: []string{"js", "jsx", "mjs", "cjs"},
 			extensions: []string{".js", ".mjs", ".cjs", ".jsx"}, shebangs: []string{"node", "nodejs", "deno", "bun"},
 			linked: ts_javascript.Language, version: "0.25.0", contexts: ecmaContexts(false, true),
-			literals: []string{"string", "template_string"},
+			literals: []string{"string", "template_string"}, unlikely: []string{"labeled_statement", "instantiation_expression"},
 		},
 		{
 			id: "python", comments: "#", aliases: []string{"py", "python3"}, extensions: []string{".py", ".pyi", ".pyw"},
@@ -104,12 +124,12 @@ func table() []row {
 		{
 			id: "tsx", comments: "/", extensions: []string{".tsx"},
 			linked: ts_typescript.LanguageTSX, version: "0.23.2", contexts: ecmaContexts(true, true),
-			literals: []string{"string", "template_string"},
+			literals: []string{"string", "template_string"}, unlikely: []string{"labeled_statement", "instantiation_expression"},
 		},
 		{
 			id: "typescript", comments: "/", aliases: []string{"ts"}, extensions: []string{".ts", ".mts", ".cts"}, shebangs: []string{"ts-node", "tsx"},
 			linked: ts_typescript.LanguageTypescript, version: "0.23.2", contexts: ecmaContexts(true, false),
-			literals: []string{"string", "template_string"},
+			literals: []string{"string", "template_string"}, unlikely: []string{"labeled_statement", "instantiation_expression"},
 		},
 	}
 }
