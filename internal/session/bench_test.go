@@ -18,7 +18,7 @@ func idleSpec(i int) session.Spec {
 	return session.Spec{
 		RunID:          fmt.Sprintf("run-%d", i),
 		ConversationID: fmt.Sprintf("conversation-%d", i),
-		WorkspaceRoot:  fmt.Sprintf("/work/projects/%d", i),
+		WorkspaceRoot:  fmt.Sprintf("/srv/projects/%d", i),
 		Ceiling:        session.TierExec,
 		Resources: map[session.Kind]any{
 			session.KindLSP: struct{}{}, session.KindFiles: struct{}{}, session.KindAST: struct{}{},

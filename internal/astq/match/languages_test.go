@@ -87,6 +87,7 @@ func TestLanguages(t *testing.T) {
 		"tsx": {
 			{"<$T $$$A>$$$C</$T>", "const a = <div id=\"x\"><b>hi</b></div>;", []string{"<div id=\"x\"><b>hi</b></div> T=div A=id=\"x\" C=<b>hi</b>", "<b>hi</b> T=b A= C=hi"}},
 			{"<Button onClick={$F} />", "const a = <Button onClick={() => f()} />;", []string{"<Button onClick={() => f()} /> F=() => f()"}},
+			{"onClick={$F}", "const a = <div onClick={() => f()} x=\"1\" />; onClick = {f};", []string{"onClick={() => f()} F=() => f()"}},
 			{"<img $$$A />", "const a = <img src=\"x\" alt=\"y\" />;", []string{"<img src=\"x\" alt=\"y\" /> A=src=\"x\" alt=\"y\""}},
 			{"useState<$T>($X)", "const a = useState<string>('b');", []string{"useState<string>('b') T=string X='b'"}},
 			{"{$C && <$T />}", "const a = <p>{b && <C />}</p>;", nil},

@@ -109,8 +109,8 @@ func ecmaContexts(types, jsx bool) []Context {
 		Context{Name: "import specifier", Before: "import {", After: "} from \"m\";\n"},
 	)
 	if jsx {
-		// Without "=" any words would pass for attributes.
-		out = append(out, Context{Name: "JSX attribute", Before: "x = <a ", After: " />;\n", Holds: "="})
+		// Before all others: without spaces it is hardly meant as an assignment.
+		out = append([]Context{{Name: "JSX attribute", Before: "x = <a ", After: " />;\n", Like: `^[\w-]+=[{"']`}}, out...)
 	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -176,6 +177,11 @@ func newLanguage(r row, file string, folders []string) (*Language, error) {
 	}
 	if len(meta.Contexts) > 0 {
 		l.Contexts = meta.Contexts
+	}
+	for _, c := range l.Contexts {
+		if _, err := regexp.Compile(c.Like); err != nil {
+			return nil, fmt.Errorf("grammar %s: context %q: %w", file, c.Name, err)
+		}
 	}
 	if len(l.Contexts) == 0 {
 		l.Contexts = []Context{{Name: "file"}}

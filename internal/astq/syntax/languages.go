@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"regexp"
 	"strings"
 	"unsafe"
 
@@ -54,8 +55,10 @@ type Context struct {
 	Name          string `json:"name"`
 	Before, After string
 	// Starts, when not empty, keeps the context for fragments that begin with
-	// it, and Holds for those that have it somewhere.
-	Starts, Holds string
+	// it.
+	Starts string
+	// Like, when not empty, is a regular expression that fragments must match.
+	Like string
 	// NotStarts keeps the context from fragments that begin with one of these.
 	NotStarts []string
 	// Indent goes before every line of the fragment but its first, where a
@@ -70,7 +73,10 @@ func (c *Context) Takes(fragment string) bool {
 			return false
 		}
 	}
-	return strings.HasPrefix(fragment, c.Starts) && strings.Contains(fragment, c.Holds)
+	if c.Like != "" && !regexp.MustCompile(c.Like).MatchString(fragment) {
+		return false
+	}
+	return strings.HasPrefix(fragment, c.Starts)
 }
 
 // table returns the languages, in the order of their ids.

@@ -296,6 +296,11 @@ func TestGrammarsOfUsers(t *testing.T) {
 			copyDart(t, f)
 			write(t, f, "dart.json", `{"extensions": [".go"]}`)
 		}, `both claim ".go"`},
+		{"a context that is no regular expression", func(t *testing.T, f string) {
+			t.Helper()
+			copyDart(t, f)
+			write(t, f, "dart.json", `{"contexts": [{"Name": "a", "Like": "("}]}`)
+		}, `context "a"`},
 		{"a name that is taken", func(t *testing.T, f string) {
 			t.Helper()
 			copyDart(t, f)
