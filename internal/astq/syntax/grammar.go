@@ -4,6 +4,7 @@ package syntax
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unsafe"
@@ -40,6 +41,9 @@ type grammar struct {
 
 // newGrammar checks a grammar's ABI and reads its symbols.
 func newGrammar(language unsafe.Pointer) (*grammar, error) {
+	if language == nil {
+		return nil, errors.New("its function returns no grammar; compile it again")
+	}
 	l := (*C.TSLanguage)(language)
 	g := &grammar{language: language, abi: int(C.ts_language_abi_version(l)), literals: map[Symbol]bool{}, bySymbol: map[string][]Symbol{}}
 	if g.abi < minABI || g.abi > maxABI {

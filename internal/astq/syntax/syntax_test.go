@@ -286,6 +286,10 @@ func TestGrammarsOfUsers(t *testing.T) {
 		{"one that is taken", copyDart, ""},
 		{"no library", func(t *testing.T, f string) { t.Helper(); write(t, f, "foo.so", "text") }, "foo.so"},
 		{"a library without the function", func(t *testing.T, f string) { t.Helper(); library(t, f, "foo", "int x;") }, "no function tree_sitter_foo"},
+		{"a function that returns nothing", func(t *testing.T, f string) {
+			t.Helper()
+			library(t, f, "foo", "const void *tree_sitter_foo(void) { return 0; }")
+		}, "returns no grammar"},
 		{"an ABI from the future", func(t *testing.T, f string) {
 			t.Helper()
 			library(t, f, "foo", "static unsigned abi[64] = {99}; const void *tree_sitter_foo(void) { return abi; }")
