@@ -148,7 +148,7 @@ func (w *rewriter) rewrite(ctx context.Context, f foundFile) (rewritten, error) 
 	kept, nested := outermost(f.matches)
 	out := rewritten{index: f.index, nested: nested, file: stagedFile{path: f.path, before: sha256.Sum256(source)}}
 	literals := f.tree.LiteralSpans()
-	var replacements []rewrite.Replacement
+	var edits []workspace.Edit
 	var changed []match.Match
 	var size int64
 	for _, m := range kept {
@@ -167,22 +167,22 @@ func (w *rewriter) rewrite(ctx context.Context, f foundFile) (rewritten, error) 
 		}
 		size += int64(len(text))
 		changed = append(changed, m)
-		replacements = append(replacements, rewrite.Replacement{Span: m.Span, Text: text})
+		edits = append(edits, workspace.Edit{Start: m.Span.Start, End: m.Span.End, New: text})
 	}
-	out.file.replacements = len(replacements)
-	if len(replacements) == 0 {
+	out.file.replacements = len(edits)
+	if len(edits) == 0 {
 		return out, nil
 	}
-	after, err := rewrite.Apply(source, replacements)
+	after, err := workspace.ApplyEdits(source, edits)
 	if err != nil {
 		return rewritten{}, err
 	}
 	out.file.after = after
 	out.lost = w.lostComments(f, changed)
-	if out.diff, err = rewrite.Diff(f.path, source, replacements); err != nil {
+	if out.diff, err = rewrite.Diff(f.path, source, edits); err != nil {
 		return rewritten{}, err
 	}
-	out.errors, err = w.newErrors(ctx, f, after, replacements)
+	out.errors, err = w.newErrors(ctx, f, after, edits)
 	return out, err
 }
 
@@ -228,7 +228,7 @@ func (w *rewriter) keeps(m match.Match, comment syntax.Span) bool {
 
 // newErrors parses the rewritten file and reports the syntax errors on lines
 // that had fewer before.
-func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte, replacements []rewrite.Replacement) ([]Place, error) {
+func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte, edits []workspace.Edit) ([]Place, error) {
 	tree, err := w.session.engine.parse(ctx, w.language, after)
 	if errors.Is(err, syntax.ErrTimeout) {
 		return nil, toolerr.New(toolerr.DeadlineExceeded, toolerr.ReasonLimit,
@@ -241,7 +241,7 @@ func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte, rep
 	lines := workspace.NewLines(after)
 	known := map[int]int{} // old errors, by the line that theirs is now
 	for _, e := range f.tree.Errors() {
-		known[lines.LineAt(moved(e.Start, replacements))]++
+		known[lines.LineAt(moved(e.Start, edits))]++
 	}
 	var out []Place
 	for _, e := range tree.Errors() {
@@ -255,15 +255,15 @@ func (w *rewriter) newErrors(ctx context.Context, f foundFile, after []byte, rep
 	return out, nil
 }
 
-// moved returns where an offset lies after some replacements, which are in
-// order; inside one, it is where that begins.
-func moved(offset int, replacements []rewrite.Replacement) int {
+// moved returns where an offset lies after some edits, which are in order;
+// inside one, it is where that begins.
+func moved(offset int, edits []workspace.Edit) int {
 	shift := 0
-	for _, r := range replacements {
-		if offset < r.Span.End {
-			return min(offset, r.Span.Start) + shift
+	for _, e := range edits {
+		if offset < e.End {
+			return min(offset, e.Start) + shift
 		}
-		shift += len(r.Text) - (r.Span.End - r.Span.Start)
+		shift += len(e.New) - (e.End - e.Start)
 	}
 	return offset + shift
 }

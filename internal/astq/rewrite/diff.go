@@ -9,26 +9,27 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/toolsd/toolsd/internal/astq/syntax"
+	"github.com/toolsd/toolsd/internal/workspace"
 )
 
 // contextLines is how many unchanged lines a diff shows around a change.
 const contextLines = 3
 
-// Diff renders replacements as a unified diff of the file, with three lines of
+// Diff renders edits as a unified diff of the file, with three lines of
 // context; "" when they change nothing. They must be in order and not overlap.
 // Bytes are kept as they are, a carriage return too, so that patch and git
 // apply take it.
 //
-// Only the lines that a replacement touches are compared, so the cost is that
-// of the file's size and of the replacements, however many there are.
-func Diff(path string, source []byte, replacements []Replacement) (string, error) {
+// Only the lines that an edit touches are compared, so the cost is that of the
+// file's size and of the edits, however many there are.
+func Diff(path string, source []byte, edits []workspace.Edit) (string, error) {
 	d := differ{source: source, line: 1, toLine: 1}
-	for len(replacements) > 0 {
-		region, n := wholeLines(source, replacements)
-		if err := d.region(region, replacements[:n]); err != nil {
+	for len(edits) > 0 {
+		region, n := wholeLines(source, edits)
+		if err := d.region(region, edits[:n]); err != nil {
 			return "", fmt.Errorf("diff of %q: %w", path, err)
 		}
-		replacements = replacements[n:]
+		edits = edits[n:]
 	}
 	d.finish()
 	if d.out.Len() == 0 {
@@ -37,25 +38,28 @@ func Diff(path string, source []byte, replacements []Replacement) (string, error
 	return fmt.Sprintf("--- a/%[1]s\n+++ b/%[1]s\n%[2]s", path, d.out.String()), nil
 }
 
-// wholeLines returns the lines that the first replacement touches, and those
-// of the n-1 after it that touch the same.
-func wholeLines(source []byte, replacements []Replacement) (region syntax.Span, n int) {
-	region = linesOf(source, replacements[0].Span)
+// wholeLines returns the lines that the first edit touches, and those of the
+// n-1 after it that touch the same.
+func wholeLines(source []byte, edits []workspace.Edit) (region syntax.Span, n int) {
+	region.Start = bytes.LastIndexByte(source[:edits[0].Start], '\n') + 1
+	region.End = lineEnd(source, edits[0].End)
 	n = 1
-	for n < len(replacements) && replacements[n].Span.Start < region.End {
-		region.End = max(region.End, linesOf(source, replacements[n].Span).End)
+	for n < len(edits) && edits[n].Start < region.End {
+		// Not for each edit: a minified file has thousands on one line.
+		if end := edits[n].End; end >= region.End {
+			region.End = lineEnd(source, end)
+		}
 		n++
 	}
 	return region, n
 }
 
-func linesOf(source []byte, span syntax.Span) syntax.Span {
-	start := bytes.LastIndexByte(source[:span.Start], '\n') + 1
-	end := len(source)
-	if i := bytes.IndexByte(source[span.End:], '\n'); i >= 0 {
-		end = span.End + i + 1
+// lineEnd returns the offset behind the terminator of an offset's line.
+func lineEnd(source []byte, offset int) int {
+	if i := bytes.IndexByte(source[offset:], '\n'); i >= 0 {
+		return offset + i + 1
 	}
-	return syntax.Span{Start: start, End: end}
+	return len(source)
 }
 
 // differ writes hunks, going through the source once.
@@ -77,13 +81,13 @@ type hunk struct {
 }
 
 // region adds the changes of some lines.
-func (d *differ) region(region syntax.Span, replacements []Replacement) error {
-	inside := make([]Replacement, len(replacements))
-	for i, r := range replacements {
-		inside[i] = Replacement{Span: syntax.Span{Start: r.Span.Start - region.Start, End: r.Span.End - region.Start}, Text: r.Text}
+func (d *differ) region(region syntax.Span, edits []workspace.Edit) error {
+	inside := make([]workspace.Edit, len(edits))
+	for i, e := range edits {
+		inside[i] = workspace.Edit{Start: e.Start - region.Start, End: e.End - region.Start, New: e.New}
 	}
 	before := d.source[region.Start:region.End]
-	after, err := Apply(before, inside)
+	after, err := workspace.ApplyEdits(before, inside)
 	if err != nil {
 		return err
 	}

@@ -11,48 +11,48 @@ import (
 	"testing"
 	"time"
 
-	"github.com/toolsd/toolsd/internal/astq/syntax"
+	"github.com/toolsd/toolsd/internal/workspace"
 )
 
-func replace(start, end int, text string) Replacement {
-	return Replacement{Span: syntax.Span{Start: start, End: end}, Text: []byte(text)}
+func replace(start, end int, text string) workspace.Edit {
+	return workspace.Edit{Start: start, End: end, New: []byte(text)}
 }
 
 func TestDiff(t *testing.T) {
 	numbers := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
 	tests := []struct {
 		name, source string
-		replacements []Replacement
+		edits        []workspace.Edit
 		want         string // without the two lines of the file's name
 	}{
 		{
 			"two hunks, the second without a last line break", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj",
-			[]Replacement{replace(2, 3, "B1\nB2"), replace(18, 19, "J")},
+			[]workspace.Edit{replace(2, 3, "B1\nB2"), replace(18, 19, "J")},
 			"@@ -1,5 +1,6 @@\n a\n-b\n+B1\n+B2\n c\n d\n e\n@@ -7,4 +8,4 @@\n g\n h\n i\n-j\n\\ No newline at end of file\n+J\n\\ No newline at end of file\n",
 		},
 		{
 			"changes that share their context are one hunk", numbers,
-			[]Replacement{replace(0, 1, "x"), replace(14, 15, "y")},
+			[]workspace.Edit{replace(0, 1, "x"), replace(14, 15, "y")},
 			"@@ -1,9 +1,9 @@\n-1\n+x\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+y\n 9\n",
 		},
 		{
 			"several on a line are one change", "f(a, a)\n",
-			[]Replacement{replace(2, 3, "b"), replace(5, 6, "c")},
+			[]workspace.Edit{replace(2, 3, "b"), replace(5, 6, "c")},
 			"@@ -1 +1 @@\n-f(a, a)\n+f(b, c)\n",
 		},
 		{
 			"lines of a replacement that stay are context", "if a {\n  x\n  y\n}\n",
-			[]Replacement{replace(0, 16, "if b {\n  x\n  y\n}")},
+			[]workspace.Edit{replace(0, 16, "if b {\n  x\n  y\n}")},
 			"@@ -1,4 +1,4 @@\n-if a {\n+if b {\n   x\n   y\n }\n",
 		},
-		{"carriage returns stay", "a\r\nb\r\n", []Replacement{replace(0, 1, "x")}, "@@ -1,2 +1,2 @@\n-a\r\n+x\r\n b\r\n"},
-		{"everything goes", "a\n", []Replacement{replace(0, 2, "")}, "@@ -1 +0,0 @@\n-a\n"},
-		{"something comes", "", []Replacement{replace(0, 0, "a\n")}, "@@ -0,0 +1 @@\n+a\n"},
-		{"nothing changes", "a\n", []Replacement{replace(0, 1, "a")}, ""},
+		{"carriage returns stay", "a\r\nb\r\n", []workspace.Edit{replace(0, 1, "x")}, "@@ -1,2 +1,2 @@\n-a\r\n+x\r\n b\r\n"},
+		{"everything goes", "a\n", []workspace.Edit{replace(0, 2, "")}, "@@ -1 +0,0 @@\n-a\n"},
+		{"something comes", "", []workspace.Edit{replace(0, 0, "a\n")}, "@@ -0,0 +1 @@\n+a\n"},
+		{"nothing changes", "a\n", []workspace.Edit{replace(0, 1, "a")}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Diff("x/y.go", []byte(tt.source), tt.replacements)
+			got, err := Diff("x/y.go", []byte(tt.source), tt.edits)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,28 +65,28 @@ func TestDiff(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Diff("f", []byte("abc"), []Replacement{replace(1, 3, ""), replace(2, 3, "")}); err == nil {
-		t.Error("overlapping replacements have a diff")
+	if _, err := Diff("f", []byte("abc"), []workspace.Edit{replace(1, 3, ""), replace(2, 3, "")}); err == nil {
+		t.Error("overlapping edits have a diff")
 	}
 }
 
-// TestDiffApplies has git make the result of the diff of random replacements.
+// TestDiffApplies has git make the result of the diff of random edits.
 func TestDiffApplies(t *testing.T) {
 	dir := t.TempDir()
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		source := randomText(r, 60)
-		var replacements []Replacement
+		var edits []workspace.Edit
 		for at := r.IntN(20); at < len(source); at += 1 + r.IntN(40) {
 			end := min(len(source), at+r.IntN(12))
-			replacements = append(replacements, replace(at, end, string(randomText(r, r.IntN(3)))))
+			edits = append(edits, replace(at, end, string(randomText(r, r.IntN(3)))))
 			at = end
 		}
-		want, err := Apply(source, replacements)
+		want, err := workspace.ApplyEdits(source, edits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		diff, err := Diff("f", source, replacements)
+		diff, err := Diff("f", source, edits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,18 +129,18 @@ func gitApply(t *testing.T, dir string, source []byte, diff string) []byte {
 	return got
 }
 
-// TestDiffTime has as many replacements as a generated file may give.
+// TestDiffTime has as many edits as a generated file may give.
 func TestDiffTime(t *testing.T) {
 	const n = 30_000
 	line := "        call(value + other);\n        nothing to see\n"
 	source := []byte(strings.Repeat(line, n))
-	var replacements []Replacement
+	var edits []workspace.Edit
 	for i := range n {
 		at := i*len(line) + 8
-		replacements = append(replacements, replace(at, at+4, fmt.Sprint("call", i)))
+		edits = append(edits, replace(at, at+4, fmt.Sprint("call", i)))
 	}
 	start := time.Now()
-	if _, err := Diff("f", source, replacements); err != nil {
+	if _, err := Diff("f", source, edits); err != nil {
 		t.Fatal(err)
 	}
 	// It takes some 0.1 s; quadratic, it took 20.

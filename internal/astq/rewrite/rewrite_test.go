@@ -8,6 +8,7 @@ import (
 	"github.com/toolsd/toolsd/internal/astq/pattern"
 	"github.com/toolsd/toolsd/internal/astq/syntax"
 	"github.com/toolsd/toolsd/internal/toolerr"
+	"github.com/toolsd/toolsd/internal/workspace"
 )
 
 // marked is a source whose match is marked as «…» and whose captures as
@@ -145,7 +146,7 @@ func TestExpand(t *testing.T) {
 				literals = append(literals, syntax.Span{Start: at, End: at + len(tt.literal)})
 			}
 			text := template(t, tt.rewrite, m).Expand(source, m, literals)
-			got, err := Apply(source, []Replacement{{Span: m.Span, Text: text}})
+			got, err := workspace.ApplyEdits(source, []workspace.Edit{{Start: m.Span.Start, End: m.Span.End, New: text}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -189,18 +190,6 @@ func TestParseTemplateRefuses(t *testing.T) {
 	}
 }
 
-func TestApplyRefuses(t *testing.T) {
-	for _, reps := range [][]Replacement{
-		{{Span: syntax.Span{Start: 2, End: 4}}, {Span: syntax.Span{Start: 3, End: 5}}},
-		{{Span: syntax.Span{Start: 4, End: 3}}},
-		{{Span: syntax.Span{Start: 0, End: 7}}},
-	} {
-		if _, err := Apply([]byte("012345"), reps); err == nil {
-			t.Errorf("Apply accepted %v", reps)
-		}
-	}
-}
-
 func FuzzExpand(f *testing.F) {
 	f.Add("  f(a,\n    b)\n", uint(2), uint(12), uint(4), uint(9), "g($A,\n $$$A, $A)")
 	f.Add("\r\n\tx", uint(1), uint(3), uint(1), uint(1), "$$$A, y\n\n")
@@ -220,7 +209,7 @@ func FuzzExpand(f *testing.F) {
 			return
 		}
 		text := tmpl.Expand([]byte(source), m, nil)
-		got, err := Apply([]byte(source), []Replacement{{Span: m.Span, Text: text}})
+		got, err := workspace.ApplyEdits([]byte(source), []workspace.Edit{{Start: m.Span.Start, End: m.Span.End, New: text}})
 		if err != nil {
 			t.Fatal(err)
 		}
