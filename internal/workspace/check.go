@@ -55,11 +55,12 @@ func contentChanged(differ []string) error {
 }
 
 // compare says how a path differs from what is expected; "" when it does not.
-// info is nil when nothing is there. An error is a path that leaves the root.
+// info is nil when nothing is there. An error is a path that leaves the root,
+// or a failure that IsOurs.
 func (c *core) compare(name string, want Expected) (info fs.FileInfo, difference string, err error) {
 	info, err = c.disk.root.Lstat(name)
 	switch {
-	case errors.Is(err, errEscapes):
+	case errors.Is(err, errEscapes), IsOurs(err):
 		return nil, "", pathError(name, err)
 	case isAbsent(err) && want.absent:
 		return nil, "", nil
@@ -78,6 +79,8 @@ func (c *core) compare(name string, want Expected) (info fs.FileInfo, difference
 	}
 	hash, opened, err := c.disk.hash(name)
 	switch {
+	case IsOurs(err):
+		return nil, "", pathError(name, err)
 	case isAbsent(err):
 		return nil, "was deleted", nil
 	case err != nil:

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -63,7 +64,8 @@ func outside(name string) *toolerr.Error {
 // and never waited for.
 //
 // The errors are PATH_NOT_FOUND, PATH_UNREADABLE, PATH_OUTSIDE_WORKSPACE (a
-// symlink that leads out), and LIMIT_EXCEEDED for a file of more than maxBytes.
+// symlink that leads out), and LIMIT_EXCEEDED for a file of more than maxBytes;
+// what IsOurs has no reason.
 func (w *Workspace) ReadFile(rel string, maxBytes int64) ([]byte, error) {
 	f, info, err := w.core.disk.openRegular(rel)
 	if err != nil {
@@ -122,9 +124,19 @@ var errEscapes = func() error {
 	return err
 }()
 
+// IsOurs tells whether the failure to use a path is no fault of the path: no
+// descriptor is left for it, or the root was closed. What is at the path is
+// then unknown, and must not be reported as missing, unreadable or changed.
+func IsOurs(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, fs.ErrClosed)
+}
+
 // pathError turns the failure to use a path into what a caller can act on.
+// One that IsOurs stays without a reason.
 func pathError(rel string, err error) error {
 	switch {
+	case IsOurs(err):
+		return fmt.Errorf("use %q: %w", rel, err)
 	case errors.Is(err, errEscapes):
 		return outside(rel).WithCause(err)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/toolsd/toolsd/internal/workspace"
 )
 
 // namesAtOnce is how many names of a folder are read between two looks at the
@@ -185,7 +187,7 @@ func (w *walker) look(f *folder, name string) (e entry, ok bool, err error) {
 // are no fault of the file.
 func (w *walker) failed(err error) error {
 	switch {
-	case isOurs(err), w.ctx.Err() != nil:
+	case workspace.IsOurs(err), w.ctx.Err() != nil:
 		return err
 	case isMissing(err):
 		w.listing.skip(Vanished)

@@ -12,6 +12,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/toolsd/toolsd/internal/toolerr"
+	"github.com/toolsd/toolsd/internal/workspace"
 )
 
 // target is what a scope names.
@@ -73,16 +74,10 @@ func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// isOurs tells whether an error is no fault of the file: no descriptor is left
-// for it, or the root was closed.
-func isOurs(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, fs.ErrClosed)
-}
-
 func scopeError(scope string, err error) error {
 	var errno syscall.Errno
 	switch {
-	case isOurs(err):
+	case workspace.IsOurs(err):
 		return fmt.Errorf("look up %q: %w", scope, err)
 	case isMissing(err):
 		return toolerr.New(toolerr.NotFound, toolerr.ReasonPathNotFound,
