@@ -21,7 +21,7 @@ func TestGrepCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		timer := time.AfterFunc(300*time.Millisecond, cancel)
 		began := time.Now()
-		_, err := r.Grep(ctx, astq.GrepQuery{Pattern: query, Language: "go", MaxResults: 1})
+		_, err := r.Grep(ctx, astq.GrepQuery{Pattern: query, Language: "go", MaxResults: new(int32(1))})
 		timer.Stop()
 		cancel()
 		if !errors.Is(err, context.Canceled) {
@@ -38,7 +38,7 @@ func TestGrepTimeBudget(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one for the slow file, one for the rest
 	r := openRoom(t, engineWith(t, func(c *astq.Config) { c.SearchTimeout, c.MaxFileBytes = 500*time.Millisecond, 16<<20 }), t.TempDir())
 	r.write(map[string]string{"a.go": calls(3), "slow.go": "package p\n\nvar x = " + longSum(8) + "\n"})
-	res := r.grep(astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: 1})
+	res := r.grep(astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: new(int32(1))})
 	if !res.Stats.Incomplete || res.Stats.Searched != 1 || len(res.Matches) != 1 || res.Omitted != 2 {
 		t.Errorf("stats %+v with %d matches, want an incomplete search that found 3", res.Stats, len(res.Matches)+res.Omitted)
 	}
@@ -68,7 +68,7 @@ func TestGrepWhileFilesChange(t *testing.T) {
 		}
 	})
 	for range 20 {
-		res := r.grep(astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: 1000})
+		res := r.grep(astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: new(int32(1000))})
 		inOrder(t, res.Matches)
 		if last := res.Matches[len(res.Matches)-1]; res.Omitted == 0 && last.Path != "keep.go" {
 			t.Errorf("the last match is in %s, want that of keep.go, which stays", last.Path)

@@ -29,7 +29,7 @@ type GrepQuery struct {
 	Pattern    string
 	Path       string
 	Language   string
-	MaxResults int // DefaultMaxResults when 0
+	MaxResults *int32 // DefaultMaxResults when nil
 }
 
 // Reading says how a pattern was understood.
@@ -79,17 +79,18 @@ type GrepResult struct {
 // path order are returned, whatever order the files were searched in. It
 // writes nothing.
 func (s *Session) Grep(ctx context.Context, q GrepQuery) (*GrepResult, error) {
-	if q.MaxResults == 0 {
-		q.MaxResults = DefaultMaxResults
+	limit := DefaultMaxResults
+	if q.MaxResults != nil {
+		limit = int(*q.MaxResults)
 	}
-	if q.MaxResults < 0 || q.MaxResults > MaxMaxResults {
-		return nil, toolerr.BadArgument("max_results", "must be between 1 and %d, got %d", MaxMaxResults, q.MaxResults)
+	if limit < 1 || limit > MaxMaxResults {
+		return nil, toolerr.BadArgument("max_results", "must be between 1 and %d, got %d", MaxMaxResults, limit)
 	}
 	prepared, err := s.prepare(ctx, q.Pattern, q.Path, q.Language)
 	if err != nil {
 		return nil, err
 	}
-	c := &collector{limit: q.MaxResults}
+	c := &collector{limit: limit}
 	stats, err := s.run(ctx, prepared, c.see)
 	if err != nil {
 		return nil, err

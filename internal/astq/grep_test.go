@@ -44,7 +44,7 @@ func TestGrepText(t *testing.T) {
 		{
 			"grep_capped",
 			map[string]string{"a.go": calls(3), "b.go": calls(37)},
-			astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: 3},
+			astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: new(int32(3))},
 		},
 		{
 			"grep_none",
@@ -88,10 +88,10 @@ func TestGrepOrder(t *testing.T) {
 		files[fmt.Sprintf("d%d/f%02d.go", i%3, i)] = calls(1 + (i*7)%40)
 	}
 	r := newRoom(t, files)
-	for _, most := range []int{1, 2, 50, 1000} {
+	for _, most := range []int32{1, 2, 50, 1000} {
 		var first *astq.GrepResult
 		for range 20 {
-			res := r.grep(astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: most})
+			res := r.grep(astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: new(most)})
 			if first == nil {
 				first = res
 			}
@@ -103,7 +103,7 @@ func TestGrepOrder(t *testing.T) {
 			}
 		}
 		inOrder(t, first.Matches)
-		if total := len(first.Matches) + first.Omitted; total != 820 || len(first.Matches) != min(most, 820) {
+		if total := len(first.Matches) + first.Omitted; total != 820 || len(first.Matches) != min(int(most), 820) {
 			t.Errorf("max_results %d returns %d of %d, want %d of 820", most, len(first.Matches), total, min(most, 820))
 		}
 	}
@@ -121,15 +121,18 @@ func inOrder(t *testing.T, matches []astq.Found) {
 
 func TestGrepMaxResults(t *testing.T) {
 	r := newRoom(t, map[string]string{"a.go": calls(60)})
-	for most, want := range map[int]int{0: astq.DefaultMaxResults, 1: 1, 59: 59, 60: 60, 1000: 60} {
-		res := r.grep(astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: most})
+	for most, want := range map[int32]int{1: 1, 59: 59, 60: 60, 1000: 60} {
+		res := r.grep(astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: new(most)})
 		if len(res.Matches) != want || res.Omitted != 60-want {
 			t.Errorf("max_results %d: %d returned and %d omitted, want %d of 60", most, len(res.Matches), res.Omitted, want)
 		}
 	}
-	for _, most := range []int{-1, 1001} {
-		_, err := r.Grep(t.Context(), astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: most})
-		refused(t, err, toolerr.ReasonBadArgument, "max_results", "between 1 and 1000", strconv.Itoa(most))
+	if res := r.grep(astq.GrepQuery{Pattern: "f($X)", Language: "go"}); len(res.Matches) != astq.DefaultMaxResults {
+		t.Errorf("without max_results: %d returned, want %d", len(res.Matches), astq.DefaultMaxResults)
+	}
+	for _, most := range []int32{-1, 0, 1001} {
+		_, err := r.Grep(t.Context(), astq.GrepQuery{Pattern: "f($X)", Language: "go", MaxResults: new(most)})
+		refused(t, err, toolerr.ReasonBadArgument, "max_results", "between 1 and 1000", strconv.Itoa(int(most)))
 	}
 }
 

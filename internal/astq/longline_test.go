@@ -11,7 +11,7 @@ import (
 // back, or a thousand matches would be a thousand copies of the file.
 func TestLongLine(t *testing.T) {
 	r := newRoom(t, map[string]string{"a.js": strings.Repeat("é(1);f(2);", 20_000)})
-	res := r.grep(astq.GrepQuery{Pattern: "f($X)", Path: "a.js", MaxResults: 1000})
+	res := r.grep(astq.GrepQuery{Pattern: "f($X)", Path: "a.js", MaxResults: new(int32(1000))})
 	for i, m := range res.Matches {
 		if len(m.LineText) > 520 || !strings.Contains(m.LineText, "f(2)") {
 			t.Fatalf("match %d: %d bytes of its line: %.50q", i, len(m.LineText), m.LineText)

@@ -42,7 +42,7 @@ func TestGoLibrary(t *testing.T) {
 		{"if err != nil { return $X }", truth["if err"]},
 	} {
 		began := time.Now()
-		res := r.grep(astq.GrepQuery{Pattern: tt.pattern, Path: path, Language: "go", MaxResults: 1})
+		res := r.grep(astq.GrepQuery{Pattern: tt.pattern, Path: path, Language: "go", MaxResults: new(int32(1))})
 		got := len(res.Matches) + res.Omitted
 		t.Logf("%-28s %6d, Go's parser %6d, %5d of %d files parsed, %v, peak memory %d MiB", tt.pattern, got, tt.want,
 			res.Stats.Parsed, res.Stats.Searched, time.Since(began).Round(time.Millisecond), peakMiB(t))

@@ -59,14 +59,9 @@ func (s *astService) Grep(ctx context.Context, request *toolsdv1.AstServiceGrepR
 	if err != nil {
 		return nil, err
 	}
-	query := astq.GrepQuery{
-		Pattern: request.GetPattern(), Path: request.GetPath(), Language: request.GetLanguage(),
-		MaxResults: astq.DefaultMaxResults,
-	}
-	if request.MaxResults != nil {
-		query.MaxResults = int(request.GetMaxResults())
-	}
-	result, err := search.Grep(ctx, query)
+	result, err := search.Grep(ctx, astq.GrepQuery{
+		Pattern: request.GetPattern(), Path: request.GetPath(), Language: request.GetLanguage(), MaxResults: request.MaxResults,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -100,8 +100,8 @@ func methodRules() map[string]rule {
 
 func isUnbuilt(service string) bool { return slices.Contains(unbuiltServices(), service) }
 
-// requirement of a tool, in one line each; see package session for what the
-// parts mean.
+// requires is what a tool demands of a run that serves it a workspace; see
+// package session for what the parts mean.
 func requires(tier session.Tier, kind session.Kind) session.Requirement {
 	return session.Requirement{Tier: tier, Kind: kind, Workspace: true}
 }
