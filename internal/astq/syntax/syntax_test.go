@@ -283,7 +283,16 @@ func TestGrammarsOfUsers(t *testing.T) {
 		prepare func(t *testing.T, folder string)
 		says    string // "" when it is taken
 	}{
-		{"one that is taken", copyDart, ""},
+		{"one that is taken", func(t *testing.T, f string) {
+			t.Helper()
+			copyDart(t, f)
+			write(t, f, "dart.json", `{"file_names": ["Foofile"]}`)
+		}, ""},
+		{"a file name that is taken twice", func(t *testing.T, f string) {
+			t.Helper()
+			copyDart(t, f)
+			write(t, f, "dart.json", `{"file_names": ["Foofile", "Foofile"]}`)
+		}, `both claim files called "Foofile"`},
 		{"no library", func(t *testing.T, f string) { t.Helper(); write(t, f, "foo.so", "text") }, "foo.so"},
 		{"a library without the function", func(t *testing.T, f string) { t.Helper(); library(t, f, "foo", "int x;") }, "no function tree_sitter_foo"},
 		{"a function that returns nothing", func(t *testing.T, f string) {
@@ -315,10 +324,13 @@ func TestGrammarsOfUsers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			folder := t.TempDir()
 			tt.prepare(t, folder)
-			_, err := NewLanguages([]string{folder})
+			ls, err := NewLanguages([]string{folder})
 			if tt.says == "" {
 				if err != nil {
 					t.Fatal(err)
+				}
+				if l, ok := ls.ByPath("a/Foofile", nil); !ok || l.ID != "dart" {
+					t.Error("a file name that dart.json gives is not known")
 				}
 				return
 			}
