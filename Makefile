@@ -46,7 +46,7 @@ build: ## Build bin/toolsd
 
 .PHONY: test
 test: ## Run all tests with the race detector
-	scripts/setup.sh system grammars grpcurl
+	scripts/setup.sh system grammars grpcurl peers
 	go test -race -timeout 20m ./...
 
 .PHONY: lint

@@ -5,14 +5,14 @@
 #
 #   scripts/setup.sh [PART ...]
 #
-# Parts, all of them when none is named: system, grammars, grpcurl,
+# Parts, all of them when none is named: system, grammars, grpcurl, peers,
 # golangci-lint, shellcheck.
 #
 # No part needs a program that `go install` or `npm install -g` put on PATH.
 
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
-readonly all_parts=(system grammars grpcurl golangci-lint shellcheck)
+readonly all_parts=(system grammars grpcurl peers golangci-lint shellcheck)
 readonly grpcurl_version=v1.9.4
 readonly golangci_lint_version=v2.15.0
 
@@ -46,6 +46,28 @@ setup_grammars() {
 
 setup_grpcurl() {
   install_go_tool grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl "$grpcurl_version"
+}
+
+# Installs ast-grep, and the JavaScript and TypeScript sources that it and toolsd
+# are compared over, at the versions of a lock file.
+setup_peers() {
+  local stamp=$tools/stamps/peers want
+  want=$(sha256sum <bench/peers/package-lock.json)
+  if [[ -d $tools/peers/node_modules && -f $stamp && $(<"$stamp") == "$want" ]]; then
+    return 0
+  fi
+  echo 'setup: installing ast-grep and the sources to compare over' >&2
+  mkdir -p "$tools/peers" "$tools/stamps"
+  cp bench/peers/package.json bench/peers/package-lock.json "$tools/peers/"
+  # No package's own script runs: what is needed is prebuilt in the packages.
+  (cd "$tools/peers" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2) ||
+    fail "npm could not install what bench/peers/package.json lists; check the network and npm's registry setting"
+  # The wrapper of @ast-grep/cli starts node; the program itself is beside it.
+  local program=("$tools"/peers/node_modules/@ast-grep/cli-linux-*/ast-grep)
+  [[ -x ${program[0]} ]] || fail "npm left no ast-grep for this machine ($(uname -m)) in $tools/peers/node_modules"
+  mkdir -p "$tools/bin"
+  ln -sf "${program[0]}" "$tools/bin/ast-grep"
+  printf '%s\n' "$want" >"$stamp"
 }
 
 # The linter is installed by path and version and not through tools.mod: its
